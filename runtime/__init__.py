@@ -1,0 +1,1 @@
+"""The host of celld-py: engine, stores, isolates, HTTP and the command line."""
