@@ -1,0 +1,136 @@
+"""What can happen to an instance. The shell turns every message, timer and API call into one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .failures import Failure
+from .state import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run of the current epoch begins (or begins anew) on an isolate."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunParked:
+    """Every task of the run waits on engine calls only."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLost:
+    """The run is gone without an end: its isolate or the host died, or it is moved to new code."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDone:
+    """``run()`` returned (``output``) or raised (``error``)."""
+
+    output: str | None = None
+    error: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """The code used the step API. ``config``, ``duration``, ``timeout`` and ``rollback_config`` are the plain values as
+    given."""
+
+    kind: Kind
+    name: str
+    nth: int
+    parent: int = 0
+    parent_attempt: int = 0
+    config: Any = None
+    duration: Any = None
+    until: float | None = None  # ms since the epoch: a sleepUntil
+    event_type: Any = None
+    timeout: Any = None
+    delay_function: bool = False
+    rollback: bool = False
+    rollback_config: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFinished:
+    """An attempt's callback ended; ``size`` is its value's size in structured-clone bytes."""
+
+    step: int
+    attempt: int
+    output: str | None = None
+    size: int = 0
+    error: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptTimedOut:
+    """An attempt outlived its timeout, counted from the moment its callback began."""
+
+    step: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class DelayAnswered:
+    """What a step's delay function gave: a plain value, or what went wrong with it."""
+
+    step: int
+    attempt: int
+    value: Any = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerDue:
+    """Something may be due. ``run`` tells whether a run is there to take a retry."""
+
+    run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SendEvent:
+    type: Any
+    payload: str
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Terminate:
+    rollback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """``name`` None restarts from the top; else from the ``count``-th step of that name and ``type``."""
+
+    name: str | None = None
+    count: int = 1
+    type: str = "do"
+    partial: bool = False  # a `from` was given, whatever it holds
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackFinished:
+    """An undo function ended."""
+
+    step: int
+    attempt: int
+    error: Failure | None = None
+
+
+Command = (
+    RunStarted | RunParked | RunLost | RunDone | CallMade | AttemptFinished | AttemptTimedOut | DelayAnswered
+    | TimerDue | SendEvent | Pause | Resume | Terminate | Restart | RollbackFinished
+)  # fmt: skip
+RestartType = Literal["do", "sleep", "waitForEvent"]
