@@ -1,0 +1,263 @@
+"""All journals of a state folder: where they lie, and which of them are open."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import resource
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from runtime.faults import fault
+from runtime.store import journal, sqlite
+from runtime.store.errors import DamagedJournal, JournalExists, MissingJournal
+from runtime.store.journal import Description, JournalDb
+from runtime.store.sqlite import LOCK_WAIT_MS, SIDE_FILES
+from runtime.store.types import Durability, JournalFile, Key, Line
+from runtime.store.writers import DirectJournal, ThreadedJournal
+
+DIRECT_LIMIT = 256  # open files; each takes three descriptors
+THREADED_LIMIT = 64
+DIRECT_THREADS = 4  # for opening, closing, checkpoints and the commits that must wait
+THREADED_THREADS = 16  # most of their time is the disk's; files synced together share its work
+IDLE_SECONDS = 5.0  # a file that nobody uses or writes for this long is closed or tidied
+MAX_DESCRIPTORS = 65_536
+
+T = TypeVar("T")
+
+
+def file_name(key: Key) -> str:
+    """Where a journal lies below the folder: by a hash, as an id may be too long or unfit for a file's name."""
+    text = f"{len(key.workflow)}:{key.workflow}{key.id}"
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"{digest[:2]}/{digest[2:]}.db"
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process open as many files as the system allows it, up to `MAX_DESCRIPTORS`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    with suppress(ValueError, OSError):  # macOS has a second, lower limit of its own; then the soft one stays
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class _Slot:
+    """One file that is open or being opened."""
+
+    def __init__(self, opening: asyncio.Task[ThreadedJournal]) -> None:
+        self.opening = opening
+        self.pins = 0
+        self.used = 0.0  # the loop's time when it was last released
+        self.seen = 0  # `next_seq` at the last look, to notice that nothing is written
+
+    @property
+    def file(self) -> ThreadedJournal | None:
+        """The file, once it is open."""
+        if not self.opening.done() or self.opening.cancelled() or self.opening.exception() is not None:
+            return None
+        return self.opening.result()
+
+
+class Journals:
+    """The journals of one state folder; belongs to the event loop that made it."""
+
+    def __init__(self, folder: Path, durability: Durability = "process", *, limit: int | None = None) -> None:
+        direct = durability == "process"
+        self._folder = folder
+        self._durability = durability
+        self._limit = limit or (DIRECT_LIMIT if direct else THREADED_LIMIT)
+        self._kind: type[ThreadedJournal] = DirectJournal if direct else ThreadedJournal
+        self._lock_wait_ms = 0 if direct else LOCK_WAIT_MS
+        self._pool = ThreadPoolExecutor(DIRECT_THREADS if direct else THREADED_THREADS, "journal")
+        self._empty = sqlite.template(journal.SCHEMA)
+        self._loop = asyncio.get_running_loop()
+        self._slots: OrderedDict[Key, _Slot] = OrderedDict()  # the longest unused first
+        self._closing: dict[Key, asyncio.Task[None]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        raise_descriptor_limit()
+
+    @property
+    def limit(self) -> int:
+        """How many files stay open at once; the host admits no more active runs than this."""
+        return self._limit
+
+    @property
+    def open_files(self) -> int:
+        """How many files are open or being opened now."""
+        return len(self._slots)
+
+    def path(self, key: Key) -> str:
+        """The name of an instance's file."""
+        return os.path.join(self._folder, file_name(key))
+
+    async def create(self, key: Key, lines: Sequence[Line], *, created: int, class_name: str = "") -> None:
+        """Create a journal that holds these lines; it exists completely or not at all."""
+        description = Description(key, created, class_name, len(lines))
+        await self._in_thread(lambda: self._create(self.path(key), description, lines))
+        fault("create.after_file")
+
+    def _create(self, path: str, description: Description, lines: Sequence[Line]) -> None:
+        image = journal.image(self._empty, description, lines)
+        if os.path.exists(path):
+            raise JournalExists(path)
+        try:
+            try:
+                sqlite.place(path, image, self._durability)
+            except FileNotFoundError:
+                self._make_shard(os.path.dirname(path))
+                sqlite.place(path, image, self._durability)
+        except OSError as error:
+            raise sqlite.translated(error, path) from error
+
+    def _make_shard(self, shard: str) -> None:
+        os.makedirs(shard, exist_ok=True)
+        if self._durability == "power":
+            sqlite.sync_folder(os.path.dirname(shard))
+
+    async def exists(self, key: Key) -> bool:
+        """Whether the instance has a journal."""
+        return await self._in_thread(lambda: os.path.exists(self.path(key)))
+
+    async def open(self, key: Key) -> JournalFile:
+        """Open a journal and keep it open until `release`.
+
+        Never waits for another file to be released: two runs that each need the other's file would wait for ever. So
+        more than `limit` are open for a while when all are in use.
+        """
+        slot = self._slots.get(key)
+        if slot is not None and slot.file is not None and not slot.file.usable:
+            del self._slots[key]  # set aside as damaged; opening it again says so
+            slot = None
+        if slot is None:
+            slot = self._slots[key] = _Slot(self._loop.create_task(self._open(key)))
+            slot.opening.add_done_callback(lambda task: self._opened(key, task))
+        slot.pins += 1
+        self._slots.move_to_end(key)
+        self._evict()
+        try:
+            return await asyncio.shield(slot.opening)
+        except BaseException:
+            slot.pins -= 1
+            raise
+
+    async def _open(self, key: Key) -> ThreadedJournal:
+        if key in self._closing:
+            await asyncio.shield(self._closing[key])
+        db = await self._in_thread(lambda: self._open_db(self.path(key)))
+        return self._kind(key, db, self._pool)
+
+    def _open_db(self, path: str) -> JournalDb:
+        try:
+            return JournalDb(path, self._durability, lock_wait_ms=self._lock_wait_ms)
+        except MissingJournal:
+            if (moved := sqlite.set_aside_before(path)) is not None:
+                raise DamagedJournal(path, moved, "found earlier") from None
+            raise
+
+    def _opened(self, key: Key, task: asyncio.Task[ThreadedJournal]) -> None:
+        slot = self._slots.get(key)
+        if slot is None or slot.opening is not task:
+            return
+        if slot.file is None:
+            del self._slots[key]
+        else:
+            self._watch()
+
+    def release(self, file: JournalFile) -> None:
+        """Take one `open` back; the file stays open a while for the next one."""
+        slot = self._slots.get(file.key)
+        if slot is None or slot.file is not file:  # removed, or set aside as damaged
+            return
+        assert slot.pins > 0, f"{file.key} was released more often than opened"
+        slot.pins -= 1
+        slot.used = self._loop.time()
+        self._evict()
+
+    async def shut(self, key: Key) -> None:
+        """Close the file now unless somebody still has it open, as for an instance that hibernates."""
+        slot = self._slots.get(key)
+        if slot is not None and slot.pins == 0:
+            self._shut(key, slot)
+        if key in self._closing:
+            await asyncio.shield(self._closing[key])
+
+    async def remove(self, key: Key) -> None:
+        """Delete a journal; one that does not exist is as good as deleted."""
+        if (slot := self._slots.get(key)) is not None:
+            self._shut(key, slot)
+        if key in self._closing:
+            await asyncio.shield(self._closing[key])
+        await self._in_thread(lambda: self._remove(self.path(key)))
+        fault("delete.after_file")
+
+    def _remove(self, path: str) -> None:
+        try:
+            # The log first: left alone, it would be replayed into a new file of the same name.
+            sqlite.unlink(*(path + end for end in SIDE_FILES), path, path + ".new")
+            if self._durability == "power" and os.path.isdir(os.path.dirname(path)):
+                sqlite.sync_folder(os.path.dirname(path))
+        except OSError as error:
+            raise sqlite.translated(error, path) from error
+
+    async def close(self) -> None:
+        """Close every file."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for key, slot in list(self._slots.items()):
+            self._shut(key, slot)
+        await asyncio.gather(*self._closing.values())
+        self._pool.shutdown()
+
+    def _evict(self) -> None:
+        surplus = len(self._slots) - self._limit
+        if surplus <= 0:
+            return
+        unused = [(key, slot) for key, slot in self._slots.items() if slot.pins == 0]
+        for key, slot in unused[:surplus]:
+            self._shut(key, slot)
+
+    def _shut(self, key: Key, slot: _Slot) -> None:
+        del self._slots[key]
+        before = self._closing.get(key)
+        task = self._loop.create_task(self._close_file(slot, before))
+        self._closing[key] = task
+        task.add_done_callback(lambda done: self._closed(key, done))
+
+    async def _close_file(self, slot: _Slot, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await before
+        await asyncio.wait([slot.opening])
+        if slot.file is not None:  # otherwise whoever tried to open it has been told why
+            await slot.file.close()
+
+    def _closed(self, key: Key, task: asyncio.Task[None]) -> None:
+        if self._closing.get(key) is task:
+            del self._closing[key]
+
+    def _watch(self) -> None:
+        if self._timer is None:
+            self._timer = self._loop.call_later(IDLE_SECONDS, self._look_for_idle)
+
+    def _look_for_idle(self) -> None:
+        self._timer = None
+        now = self._loop.time()
+        for key, slot in list(self._slots.items()):
+            if slot.file is None:
+                continue
+            if slot.pins == 0 and now - slot.used >= IDLE_SECONDS:
+                self._shut(key, slot)
+            elif slot.seen == slot.file.next_seq:
+                slot.file.tidy()
+            slot.seen = slot.file.next_seq
+        if self._slots:
+            self._watch()
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await self._loop.run_in_executor(self._pool, work)

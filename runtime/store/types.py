@@ -1,0 +1,191 @@
+"""The nouns of the store, and the seams that the host is written against."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Collection, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+import msgspec
+
+Durability = Literal["process", "power"]
+"""What an acknowledged write survives: the death of the process, or the loss of power too."""
+
+RowState = Literal["creating", "live", "deleting"]
+
+
+class Key(NamedTuple):
+    """Which instance: the workflow's name and the instance's id."""
+
+    workflow: str
+    id: str
+
+
+class Line(NamedTuple):
+    """One journal line. ``data`` is opaque to the store; ``seq`` counts from 1 without gaps."""
+
+    seq: int
+    at: int  # ms since the epoch
+    kind: str
+    data: str
+
+
+class NewRow(NamedTuple):
+    """What the catalog is told of an instance that is about to be created."""
+
+    key: Key
+    class_name: str
+    status: str
+    created: int  # ms since the epoch
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One instance as the catalog knows it. Times are ms since the epoch."""
+
+    position: int  # grows in the order of creation; the cursor of `list`
+    workflow: str
+    id: str
+    class_name: str
+    state: RowState
+    status: str
+    created: int
+    updated: int
+    started: int | None = None
+    ended: int | None = None
+    wake_at: int | None = None
+    dirty: bool = False
+
+    @property
+    def key(self) -> Key:
+        """The key of the row's instance."""
+        return Key(self.workflow, self.id)
+
+
+Rows = list[Row]  # a name of its own, as the catalog has a method `list`
+
+
+class JournalFile(Protocol):
+    """The open journal of one instance."""
+
+    @property
+    def key(self) -> Key:
+        """Whose journal it is."""
+
+    @property
+    def next_seq(self) -> int:
+        """The number that the next appended line must have."""
+
+    async def read(self, after: int = 0) -> list[Line]:
+        """Read all committed lines after a number, with one query."""
+
+    def append(self, lines: Sequence[Line]) -> Awaitable[None] | None:
+        """Append lines in one transaction: None means committed, otherwise await the commit.
+
+        Appends commit in the order of the calls. When one fails, those queued behind it fail with the same error,
+        nothing of them is written, and ``next_seq`` is again the number after the last committed line.
+        """
+
+    async def close(self) -> None:
+        """Close the file, after all appends made before."""
+
+
+class JournalStore(Protocol):
+    """All journals of a state folder."""
+
+    @property
+    def limit(self) -> int:
+        """How many files stay open at once; the host admits no more active runs than this."""
+
+    async def create(self, key: Key, lines: Sequence[Line], *, created: int, class_name: str = "") -> None:
+        """Create a journal that holds these lines; it exists completely or not at all."""
+
+    async def exists(self, key: Key) -> bool:
+        """Whether the instance has a journal."""
+
+    async def open(self, key: Key) -> JournalFile:
+        """Open a journal and keep it open until `release`."""
+
+    def release(self, file: JournalFile) -> None:
+        """Take one `open` back; the file stays open a while for the next one."""
+
+    async def shut(self, key: Key) -> None:
+        """Close the file now unless somebody still has it open, as for an instance that hibernates."""
+
+    async def remove(self, key: Key) -> None:
+        """Delete a journal; one that does not exist is as good as deleted."""
+
+    async def close(self) -> None:
+        """Close every file."""
+
+
+class CatalogStore(Protocol):
+    """One row per instance, for listing, for wake-ups and for what start-up has to repair."""
+
+    async def create(self, rows: Sequence[NewRow]) -> set[Key]:
+        """Add rows in state ``creating``, dirty; gives the keys that existed already and were left alone."""
+
+    async def confirm(self, keys: Collection[Key]) -> None:
+        """Make created rows ``live``: their journals exist."""
+
+    async def mark_dirty(self, key: Key) -> None:
+        """Say, before the first write of an activation, that the row may soon be behind its journal."""
+
+    async def update(self, key: Key, *, status: str, updated: int, started: int | None, ended: int | None) -> None:
+        """Show the progress of an active instance; the row stays dirty."""
+
+    async def settle(
+        self,
+        key: Key,
+        *,
+        status: str,
+        wake_at: int | None,
+        updated: int,
+        started: int | None,
+        ended: int | None,
+    ) -> None:
+        """Bring the row up to its journal: it is clean, and wakes at the given time."""
+
+    async def begin_delete(self, keys: Collection[Key]) -> None:
+        """Say that the journals of these rows are about to be removed."""
+
+    async def end_delete(self, keys: Collection[Key]) -> None:
+        """Forget rows whose journals are gone; their ids are free again."""
+
+    async def get(self, key: Key) -> Row | None:
+        """The row of one instance, in whatever state."""
+
+    async def list(
+        self,
+        workflow: str | None = None,
+        *,
+        status: str | None = None,
+        limit: int = 100,
+        after: int | None = None,
+    ) -> Rows:
+        """Live rows, newest first; ``after`` is the ``position`` of the last row of the page before."""
+
+    async def counts(self) -> dict[str, dict[str, int]]:
+        """How many live instances each workflow has in each status."""
+
+    async def dirty_rows(self) -> Rows:
+        """Live rows that may be behind their journals, oldest first."""
+
+    async def half_done(self) -> Rows:
+        """Rows whose creation or deletion did not end, oldest first."""
+
+    async def due(self, now: int, limit: int) -> Rows:
+        """Clean rows whose wake-up time has come, the longest overdue first."""
+
+    async def next_wake(self) -> int | None:
+        """The earliest wake-up time of all clean rows."""
+
+    async def ended_before(self, time: int, limit: int) -> Rows:
+        """Clean rows that ended before a time, oldest first, for retention."""
+
+    async def get_meta(self, name: str) -> str | None:
+        """A value kept with the catalog, such as the clock's offset."""
+
+    async def set_meta(self, name: str, value: str) -> None:
+        """Keep a value with the catalog."""
+
+    async def close(self) -> None:
+        """Commit what waits, and close."""
