@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wrangler_compat import toml
+from wrangler_compat.diagnostics import ConfigError
+
+
+def test_a_byte_order_mark_and_crlf_are_read() -> None:
+    assert toml.parse('\ufeffname = "shop"\r\n[vars]\r\nA = 1\r\n') == {"name": "shop", "vars": {"A": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("name = shop", 1), ('name = "a"\nmain = "b"\nname = "c"\n', 3), ('name = "a"\nmain =', 2)],
+)
+def test_a_mistake_is_placed(text: str, line: int) -> None:
+    with pytest.raises(ConfigError, match="This is not TOML: ") as caught:
+        toml.parse(text, Path("wrangler.toml"))
+
+    assert caught.value.line == line
+    assert caught.value.file == Path("wrangler.toml")
+    assert caught.value.hint
+    assert "(at" not in caught.value.message
+
+
+def test_absurd_nesting_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        toml.parse("a = " + "[" * 100_000)

@@ -1,0 +1,63 @@
+"""Finds the configuration of a project, in wrangler's own order.
+
+Wrangler walks up the tree once per file *name*, so a ``wrangler.json`` in a parent folder beats a
+``wrangler.jsonc`` in the folder itself. Surprising, but a runner that looked elsewhere would run another
+project than the one deployed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from wrangler_compat.diagnostics import ConfigError, Notice
+
+NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
+_SUFFIXES = {".json", ".jsonc", ".toml"}
+_REDIRECT = Path(".wrangler") / "deploy" / "config.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The configuration file that counts, and what a person may not expect about the choice."""
+
+    path: Path
+    notes: tuple[Notice, ...]
+
+
+def find_config(project: Path) -> Found:
+    """The configuration of ``project``, which is a folder or a configuration file."""
+    project = project.absolute()
+    if project.is_file():
+        return Found(_checked(project), ())
+    if not project.is_dir():
+        hint = "Name a project folder or a wrangler.jsonc, wrangler.json or wrangler.toml file."
+        raise ConfigError("project_missing", f"There is no folder or file {project}.", file=project, hint=hint)
+    for name in NAMES:
+        for folder in (project, *project.parents):
+            if (folder / name).is_file():
+                return Found(folder / name, tuple(_surprises(project, folder / name)))
+    message = f"There is no wrangler.json, wrangler.jsonc or wrangler.toml in {project} or above it."
+    hint = "Run celld-py in a Worker project, or name one: celld-py dev path/to/project"
+    raise ConfigError("config_missing", message, hint=hint)
+
+
+def _checked(path: Path) -> Path:
+    if path.suffix not in _SUFFIXES:
+        message = f"{path.name} is not a configuration file: it should end in .jsonc, .json or .toml."
+        hint = "Name the project's folder or its wrangler.jsonc, not its code."
+        raise ConfigError("config_kind", message, file=path, hint=hint)
+    return path
+
+
+def _surprises(project: Path, chosen: Path) -> list[Notice]:
+    notes = []
+    if chosen.parent != project:
+        notes.append(Notice(f"{project.name}/ has no {chosen.name}; the one above it is used: {chosen}"))
+    ignored = [name for name in NAMES if name != chosen.name and (project / name).is_file()]
+    for name in ignored:
+        hint = "Wrangler looks for wrangler.json first, then wrangler.jsonc, then wrangler.toml. Keep one."
+        notes.append(Notice(f"{project / name} is ignored, because {chosen} counts.", hint))
+    if (chosen.parent / _REDIRECT).is_file():
+        notes.append(Notice(f"{_REDIRECT} (a generated configuration) is not followed; {chosen.name} counts."))
+    return notes
