@@ -1,0 +1,47 @@
+"""HTTP messages between the isolate's wire and the objects that Worker code handles."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from workers_shim.web.headers import Headers
+from workers_shim.web.request import arrived
+from workers_shim.web.response import Response as JsResponse
+from workers_shim.web.streams import stream_of
+
+if TYPE_CHECKING:
+    from workers import Request
+
+Body = bytes | AsyncIterator[bytes] | None
+
+
+def incoming(method: str, url: str, headers: list[tuple[str, str]], body: AsyncIterator[bytes] | None) -> Request:
+    """The Request that a handler is given; its body is read from the wire when the handler reads it."""
+    from workers import Request
+
+    stream = None if body is None else stream_of(body)
+    return Request(arrived(method, url, Headers.of(headers), stream))
+
+
+def outgoing(response: object) -> tuple[int, list[tuple[str, str]], Body]:
+    """Status, header lines and body of what a handler returned."""
+    answer = getattr(response, "js_object", response)
+    if not isinstance(answer, JsResponse):
+        raise TypeError(_unusable(response))
+    return answer.status, [(name, _latin(value)) for name, value in answer.headers.lines()], answer.detach()
+
+
+def _latin(value: str) -> str:
+    """The value as the wire has it: latin-1 text. What does not fit travels as the bytes of its UTF-8."""
+    try:
+        value.encode("latin-1")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "replace").decode("latin-1")
+    return value
+
+
+def _unusable(returned: object) -> str:
+    what = "nothing (None)" if returned is None else f"a {type(returned).__name__}: {repr(returned)[:80]}"
+    hint = "; Response.json(...) makes one from data" if isinstance(returned, dict | list) else ""
+    return f"The handler returned {what}. It must return a Response{hint}."

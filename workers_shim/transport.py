@@ -1,0 +1,126 @@
+"""The isolate's end of the stream socket: frames in, frames out, one write for each turn of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from workers_shim.scope import NEUTRAL
+from workers_shim.wire.frames import Data, End, FrameReader, FrameWriter
+
+AT_ONCE = 256 * 1024  # bytes taken for one write; bodies take turns at this grain
+
+# ASCII only: a log line may hold lone surrogates, which have no UTF-8.
+_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+# JSONEncoder makes a C encoder for each text, and json.loads guesses the encoding and looks for white space at both
+# ends. For messages this small that costs more than the rest.
+_MAKE: Callable[..., Any] | None = getattr(json.encoder, "c_make_encoder", None)
+_C_ENCODER = _MAKE and _MAKE(
+    None, _JSON.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
+)
+_decode = json.JSONDecoder().raw_decode
+
+
+class Receiver(Protocol):
+    """Who takes what the host sends."""
+
+    def message(self, message: dict[str, Any]) -> None:
+        """A message arrived."""
+
+    def data(self, stream: int, data: bytes) -> None:
+        """A piece of a request's body arrived."""
+
+    def end(self, stream: int) -> None:
+        """A request's body ended."""
+
+    def closed(self) -> None:
+        """The host closed the socket, or died."""
+
+
+class Transport(asyncio.Protocol):
+    """Frames over one socket, on the loop's own thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._receiver: Receiver
+        self._loop = loop
+        self._reader = FrameReader()
+        self._writer = FrameWriter()
+        self._socket: asyncio.Transport | None = None
+        self._flush: asyncio.Handle | None = None
+        self._full = False
+
+    async def connect(self, sock: socket.socket, receiver: Receiver) -> None:
+        """Speak frames over a connected socket."""
+        self._receiver = receiver
+        await self._loop.create_connection(lambda: self, sock=sock)
+
+    # ------------------------------------------------------------------------------------------------------ sending
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message with all others of this turn of the loop; a run's messages keep their order."""
+        text = _JSON.encode(message) if _C_ENCODER is None else "".join(_C_ENCODER(message, 0))
+        self._writer.message(text.encode("ascii"), message.get("run"))
+        self._soon()
+
+    def send_data(self, stream: int, data: bytes) -> None:
+        """Send a piece of a body; its sender keeps to the stream's credit."""
+        self._writer.data(stream, data)
+        self._soon()
+
+    def send_end(self, stream: int) -> None:
+        """End a body."""
+        self._writer.end(stream)
+        self._soon()
+
+    def _soon(self) -> None:
+        if self._flush is None:
+            self._flush = self._loop.call_soon(self.flush, context=NEUTRAL)
+
+    def flush(self) -> None:
+        """Write what waits, as long as the socket takes it."""
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        while self._writer and not self._full and self._socket is not None:
+            self._socket.write(self._writer.take(AT_ONCE))
+
+    # ------------------------------------------------------------------------------------------- asyncio's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the socket."""
+        assert isinstance(transport, asyncio.Transport)
+        self._socket = transport
+        self.flush()
+
+    def data_received(self, data: bytes) -> None:
+        """Hand each frame that is complete to the receiver."""
+        for frame in self._reader.feed(data):
+            if isinstance(frame, bytes):
+                self._receiver.message(_decode(frame.decode())[0])
+            elif isinstance(frame, Data):
+                self._receiver.data(frame.stream, frame.data)
+            else:
+                assert isinstance(frame, End)
+                self._receiver.end(frame.stream)
+        self._soon()  # behind the tasks that these frames woke, so that their answers need no turn more
+
+    def pause_writing(self) -> None:
+        """The socket is full: what is sent now waits here, messages before bodies."""
+        self._full = True
+
+    def resume_writing(self) -> None:
+        """The socket takes more."""
+        self._full = False
+        self.flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The host is gone; or a frame could not be dealt with, which must be seen where no frame is needed for it."""
+        self._socket = None
+        if exc is not None and not isinstance(exc, ConnectionError):
+            traceback.print_exception(exc, file=sys.__stderr__)
+        self._receiver.closed()

@@ -1,0 +1,85 @@
+"""The watch thread: it tells the host whether the event loop comes round, and what keeps it when it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from typing import Any
+
+from workers_shim import place
+from workers_shim.scope import NEUTRAL, RunTask
+from workers_shim.wire.messages import Pulse
+
+LOOK = 0.02  # seconds that a loop which is not blocked has to come round before its pulse is answered
+
+
+class Watch:
+    """Answers each ``?`` on the watch socket with one line. It costs the loop nothing when nobody asks."""
+
+    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        self._socket = sock
+        self._loop = loop
+        self._main = threading.main_thread().ident or 0
+        self._asked: float | None = None  # when the loop was asked to come round; None when it has
+        self._round = threading.Event()
+
+    def start(self) -> None:
+        """Begin to answer."""
+        threading.Thread(target=self._serve, name="celld-py watch", daemon=True).start()
+
+    def _serve(self) -> None:
+        self._socket.setblocking(True)
+        while True:
+            try:
+                asked = self._socket.recv(64)
+                if asked:
+                    self._socket.sendall(self._answers(asked.count(b"?")))
+                    continue
+            except OSError:
+                pass  # a host that died while it was answered is gone all the same
+            os._exit(0)  # without the host nobody can use what this process holds
+
+    def _answers(self, count: int) -> bytes:
+        if not count:
+            return b""
+        line = json.dumps(self._pulse(), separators=(",", ":")).encode() + b"\n"
+        return line * count
+
+    def _pulse(self) -> Pulse:
+        self._ask()
+        if self._round.wait(LOOK):
+            return {"blocked": 0.0}
+        asked = self._asked
+        if asked is None:
+            return {"blocked": 0.0}
+        pulse: Pulse = {"blocked": round(time.monotonic() - asked, 3)}
+        self._name_attempt(pulse)
+        where = place.of_stack(sys._current_frames().get(self._main))
+        if where is not None:
+            pulse["code"] = str(where)
+        return pulse
+
+    def _ask(self) -> None:
+        if self._asked is None:
+            self._asked = time.monotonic()
+            self._round.clear()
+            self._loop.call_soon_threadsafe(self._came_round, context=NEUTRAL)
+
+    def _came_round(self) -> None:
+        self._asked = None
+        self._round.set()
+
+    def _name_attempt(self, pulse: Pulse) -> None:
+        task: asyncio.Task[Any] | None = asyncio.current_task(self._loop)
+        if not isinstance(task, RunTask):
+            return
+        scope = task.scope
+        pulse["run"] = scope.run.number
+        if scope.call is not None and scope.attempt is not None:
+            pulse["call"] = scope.call.number
+            pulse["attempt"] = scope.attempt
