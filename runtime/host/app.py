@@ -1,0 +1,194 @@
+"""`celld-py dev`, from the configuration to the last goodbye. This file is the story; the parts are beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from typing import Any
+
+from runtime.cli.terminal import Terminal
+from runtime.http.ingress import Ingress
+from runtime.isolates.process import Child
+from runtime.store import Store
+from wrangler_compat import Project
+
+from . import banner
+from .binding import Bindings
+from .clock import Clock
+from .dispatch import Dispatch
+from .front import FrontDoor
+from .instances import Instances
+from .interpreter import Interpreter, choose_interpreter
+from .isolates import ROLES, Isolates, Loaded, Role
+from .options import Options
+from .projects import open_project
+from .recovery import recover
+from .reload import Reloader
+from .reports import Reports
+from .run_messages import RunMessages
+from .server import http_server, listen
+from .stuck import StuckWatch
+from .subscriptions import Subscriptions
+from .wakeups import Wakeups
+from .workflows import load_message, workflows_of
+
+CLOCK_OFFSET = "clock_offset_ms"  # the catalog's name for the user's offset
+ATTEMPTS_FINISH = 5.0  # seconds that running attempts have after the first Ctrl-C
+FORCED = 130  # exit status after the second
+
+
+async def serve(options: Options) -> int:
+    """Run the project until it is interrupted; gives the exit status. Raises what the person can put right."""
+    terminal = Terminal.standard(options.log_format)
+    project = open_project(options)
+    interpreter = await asyncio.to_thread(choose_interpreter, project.root, options.python, terminal.note)
+    sockets = listen(options.ip, options.port)
+    store = await Store.open(options.persist_to or project.root / ".celld" / "state", options.durability)
+    try:
+        return await DevServer(options, project, interpreter, store, terminal).run(sockets)
+    finally:
+        for sock in sockets:
+            sock.close()
+        await store.close()
+
+
+class DevServer:
+    """The parts of a running project, and how they are joined."""
+
+    def __init__(
+        self, options: Options, project: Project, interpreter: Interpreter, store: Store, terminal: Terminal
+    ) -> None:
+        self.options, self.project, self.interpreter = options, project, interpreter
+        self.store, self.terminal = store, terminal
+        self.reports = Reports(terminal)
+        self.clock = Clock()
+        self.instances = Instances(
+            self.clock,
+            store.catalog,
+            store.journals,
+            grace_ms=round(options.hibernate_after * 1000),
+            publish=lambda key, first, events: self.subscriptions.published(key, first, events),
+            report=self.reports.instance,
+        )
+        self.runs = self.instances.runs
+        self.runs.on_outside_await = self.reports.outside_await
+        self.subscriptions = Subscriptions(self.instances.lines)
+        self.instances.on_deleted = self.subscriptions.deleted
+        self.wakeups = Wakeups(self.clock, store.catalog, self.instances, self.reports.wake_up)
+        self.dispatch = Dispatch(
+            self.instances.turns,
+            self.runs,
+            RunMessages(self.runs, self.clock.now),
+            Bindings(self.instances, self.subscriptions),
+            terminal,
+        )
+        self.isolates = self.dispatch.isolates = Isolates(
+            self.launch,
+            lambda role: load_message(self.project, role),
+            self.dispatch,
+            on_serving=self.serving,
+            on_lost=self.reports.isolate_lost,
+            on_problem=self.reports.problem,
+            ended=store.folder.forget_child,
+        )
+        self.ingress = self.dispatch.ingress = Ingress(
+            FrontDoor(self.isolates), log=self.reports.request, failed=self.reports.request_failed
+        )
+        self.stuck = StuckWatch(
+            self.isolates,
+            self.runs,
+            self.clock,
+            has_requests=lambda: self.ingress.busy > 0,
+            report=self.reports.stuck,
+        )
+        self.instances.on_given_up = self.stuck.look_now
+        self.reloader = Reloader(options, self.isolates, self.runs, terminal, self.reloaded)
+
+    # ---------------------------------------------------------------------------------------------------- the story
+
+    async def run(self, sockets: list[Any]) -> int:
+        """Bring everything up, serve, and take everything down."""
+        self.clock.offset_ms = int(await self.store.catalog.get_meta(CLOCK_OFFSET) or 0)
+        self.declare(self.project)
+        children = {role: self.launch(role) for role in ROLES}  # they import while we do
+        server = http_server(self.ingress, lambda: self.ready(sockets))
+        recovered = await recover(self.store.catalog, self.store.journals, self.instances)
+        banner.show(self.terminal, self.options, self.project, self.interpreter, self.store, recovered)
+        if not await self.isolates.start(children) and not self.options.watch:
+            return 1
+        if self.isolates.problem is None and (missing := self.missing_classes()):
+            raise missing
+        background = [asyncio.create_task(self.stuck.watch())]
+        if self.options.watch:
+            background.append(asyncio.create_task(self.reloader.watch(self.project.root)))
+        self.wakeups.start()
+        try:
+            with self.signals(server):
+                await server.serve(sockets)
+            return 0
+        finally:
+            for task in background:
+                task.cancel()
+            await self.close()
+
+    def ready(self, sockets: list[Any]) -> None:
+        """The server accepts connections."""
+        url = banner.url(self.options.ip, sockets[0].getsockname()[1])
+        self.terminal.line(f"Ready on {url}")
+        self.terminal.event("ready", url=url)
+
+    @contextlib.contextmanager
+    def signals(self, server: Any) -> Any:
+        """The first Ctrl-C (or SIGTERM) drains, the second forces."""
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            if server.should_exit:
+                self.isolates.kill()
+                os._exit(FORCED)
+            self.terminal.line("Stopping: requests and running attempts may finish; press Ctrl-C again to force.")
+            server.should_exit = True
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop)
+        yield
+
+    async def close(self) -> None:
+        """Let what runs come to a good place, then leave everything as the journals have it."""
+        await self.wakeups.close()
+        await self.runs.drain(ATTEMPTS_FINISH)
+        await self.instances.close()
+        await self.isolates.close()
+
+    # --------------------------------------------------------------------------------------------------- the parts
+
+    def launch(self, role: Role) -> Child:
+        """Start an isolate's process."""
+        command = [str(self.interpreter.path), *self.interpreter.arguments]
+        child = Child(command, role, self.project.root, keep=[self.store.folder.lock])
+        self.store.folder.add_child(child.process.pid)
+        return child
+
+    def declare(self, project: Project) -> None:
+        """Take the Workflows of the configuration."""
+        self.project = project
+        self.instances.declare(workflows_of(project, self.options.target))
+
+    def serving(self, loaded: Loaded) -> None:
+        """An isolate has loaded the code."""
+        if loaded.role == "work":
+            self.runs.serve(loaded.isolate, workflows_of(self.project, self.options.target), loaded.workflows)
+
+    def missing_classes(self) -> Exception | None:
+        """The error that names Workflows whose class the code does not have."""
+        work = self.isolates.current["work"]
+        known = work.workflows if work is not None else frozenset()
+        return banner.missing_classes(self.project, known)
+
+    def reloaded(self) -> None:
+        """New code serves: say what of the configuration it no longer has."""
+        missing = self.missing_classes()
+        if missing is not None:
+            self.reports.error(missing)

@@ -1,0 +1,121 @@
+"""What the terminal shows before `Ready`: what was found, what goes on, what is missing."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from runtime.cli.terminal import Terminal
+from runtime.store import Store
+from wrangler_compat import Notice, Project
+
+from .errors import ProjectError
+from .interpreter import Interpreter, version_note
+from .options import Options
+from .recovery import Recovered
+
+
+def show(
+    terminal: Terminal,
+    options: Options,
+    project: Project,
+    interpreter: Interpreter,
+    store: Store,
+    recovered: Recovered,
+) -> None:
+    """Print what runs, where its state is, and what was taken up again."""
+    environment = f", environment {project.environment}" if project.environment else ""
+    terminal.line(f"{project.name} ({_short(project.config_path)}{environment}), target {options.target}")
+    terminal.line(f"  Python {interpreter.version}: {interpreter.source}")
+    for declared in project.workflows:
+        ways = [f"env.{declared.binding}"] if declared.binding else []
+        ways += [f"ctx.exports.{declared.class_name}"] if declared.exported else []
+        terminal.line(f"  Workflow {declared.name}: class {declared.class_name}, reached by {' and '.join(ways)}")
+    names = sorted(name for name in project.vars if name not in project.secrets)
+    if names or project.secrets:
+        secret = f" and secrets {', '.join(sorted(project.secrets))}" if project.secrets else ""
+        terminal.line(f"  Variables {', '.join(names) or 'none'}{secret}")
+    terminal.line(f"  State {_short(store.folder.path)} (survives {_survives(options)})")
+    _show_notices(terminal, project.warnings, project.notes)
+    note = version_note(interpreter, project.compatibility_date, project.compatibility_flags)
+    if note is not None:
+        terminal.note(note)
+    _show_recovered(terminal, recovered)
+    _show_repair(terminal, store)
+    terminal.event(
+        "started",
+        project=project.name,
+        workflows=[declared.name for declared in project.workflows],
+        resumed=recovered.resumed,
+        waiting=recovered.waiting,
+        next_wake=recovered.next_wake,
+    )
+
+
+def _show_notices(terminal: Terminal, warnings: Iterable[Notice], notes: Iterable[Notice]) -> None:
+    for notice in warnings:
+        terminal.warning(notice.text, notice.hint)
+    for notice in notes:
+        terminal.note(notice.text, notice.hint)
+
+
+def _show_recovered(terminal: Terminal, recovered: Recovered) -> None:
+    if not recovered.resumed and not recovered.waiting:
+        return
+    told = f"  {_instances(recovered.resumed)} taken up again, {recovered.waiting} waiting"
+    if recovered.next_wake is not None:
+        told += f", the next wakes at {_time(recovered.next_wake)}"
+    terminal.line(told)
+
+
+def _show_repair(terminal: Terminal, store: Store) -> None:
+    repair = store.repair
+    if repair is None:
+        return
+    damage = f"{repair.damage} " if repair.damage is not None else "The catalog was missing. "
+    terminal.warning(f"{damage}It was made again from the journals.")
+
+
+def missing_classes(project: Project, known: Iterable[str]) -> ProjectError | None:
+    """The error that names each Workflow whose class the code does not have."""
+    classes = sorted(known)
+    missing = [declared for declared in project.workflows if declared.class_name not in classes]
+    if not missing:
+        return None
+    lines = [f'Workflow "{declared.name}" needs the class {declared.class_name}' for declared in missing]
+    found = f"{project.main.name} has {', '.join(classes)}" if classes else f"{project.main.name} has none"
+    return ProjectError(
+        f"{project.main.name} lacks {'a WorkflowEntrypoint' if len(missing) == 1 else 'WorkflowEntrypoints'} "
+        f"that {_short(project.config_path)} names.",
+        detail="\n".join([*lines, found]),
+        hint="Define the class (class NAME(WorkflowEntrypoint)) or correct class_name. "
+        "Instances of the Workflow are kept, and go on when it is there.",
+        code="missing_class",
+    )
+
+
+def url(ip: str, port: int) -> str:
+    """The address to open in a browser."""
+    return f"http://[{ip}]:{port}" if ":" in ip else f"http://{ip}:{port}"
+
+
+def _instances(count: int) -> str:
+    return "1 instance" if count == 1 else f"{count} instances"
+
+
+def _survives(options: Options) -> str:
+    return "kill -9" if options.durability == "process" else "kill -9 and power loss"
+
+
+def _time(ms: int) -> str:
+    at = datetime.datetime.fromtimestamp(ms / 1000).astimezone()
+    today = datetime.datetime.now().astimezone().date()
+    return at.strftime("%H:%M:%S" if at.date() == today else "%Y-%m-%d %H:%M:%S")
+
+
+def _short(path: Path) -> str:
+    """The path as seen from the current folder, when that is shorter."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(str(path)) else str(path)

@@ -1,0 +1,316 @@
+"""A live instance: takes commands, decides, commits, acts; the imperative shell around the pure engine.
+
+All commands that wait when the loop comes round are decided one after another and committed in one transaction (I2);
+only then anything of it becomes visible to user code or to callers (I1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from runtime.engine import Decision, Event, State, apply, decide, encode, kind_of, owed
+from runtime.engine import commands as cmd
+from runtime.engine import effects as fx
+from runtime.engine.durations import milliseconds
+from runtime.engine.views import context_config, failure
+from runtime.faults import fault
+from runtime.store.types import JournalFile, Key, Line
+
+from .clock import Alarm
+from .run import Run, outcome, start_message
+
+if TYPE_CHECKING:
+    from .instances import Instances
+
+After = Callable[[Decision], None]
+
+REST_WORTH = 250  # ms; for a shorter wait the run is not asked to rest, nor the instance called waiting
+
+
+class _Waiting(NamedTuple):
+    """A command in the inbox: the run it comes from, if it comes from one, and what to do once it is committed."""
+
+    command: cmd.Command
+    run: Run | None
+    after: After | None
+    reply: asyncio.Future[Decision] | None
+
+
+class Instance:
+    """One instance in memory. `Instances` makes it, and drops it when it rests."""
+
+    def __init__(self, home: Instances, key: Key, class_name: str, state: State, journal: JournalFile) -> None:
+        self.key = key
+        self.class_name = class_name
+        self.state = state
+        self.run: Run | None = None
+        self.home = home
+        self.gone = False  # it has left memory; whoever still holds it must activate it anew
+        self.journal = journal
+        self._inbox: list[_Waiting] = []
+        self._turn_due = False
+        self._committing: asyncio.Task[None] | None = None
+        self._alarm: Alarm | None = None
+        self._loop = asyncio.get_running_loop()
+
+    # --------------------------------------------------------------------------------------------------- commands
+
+    def tell(self, command: cmd.Command, run: Run | None = None, after: After | None = None) -> None:
+        """Let something happen to the instance; a command of a run that is over by then is dropped (I3)."""
+        self._put(_Waiting(command, run, after, None))
+
+    def ask(self, command: cmd.Command) -> Awaitable[Decision]:
+        """Let something happen, and wait until it is committed; a refusal is in the decision."""
+        reply = self._loop.create_future()
+        self._put(_Waiting(command, None, None, reply))
+        return reply
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing waits to be decided or committed."""
+        return not self._inbox and self._committing is None
+
+    def _put(self, waiting: _Waiting) -> None:
+        self._inbox.append(waiting)
+        self.nudge()
+
+    def nudge(self) -> None:
+        """Take a turn: decide what waits, then see what is to be done."""
+        if not self._turn_due and self._committing is None:
+            self._turn_due = True
+            self.home.turns.ask(self._turn)
+
+    async def committed(self) -> State:
+        """The state, once everything in it is committed."""
+        while self._committing is not None:
+            await asyncio.shield(self._committing)
+        return self.state
+
+    # ------------------------------------------------------------------------------------------------------- turn
+
+    def _turn(self) -> None:
+        """Decide all that waits, commit it at once, act."""
+        self._turn_due = False
+        batch, self._inbox = self._inbox, []
+        decided: list[tuple[_Waiting, Decision]] = []
+        events: list[Event] = []
+        try:
+            for waiting in batch:
+                decision = self._decide(waiting)
+                if decision is not None:
+                    decided.append((waiting, decision))
+                    events += decision.events
+            pending = self._append(events)
+        except Exception as error:
+            self._failed(batch, error)
+            return
+        if pending is None:
+            self._act(decided, events)
+        else:
+            self._committing = asyncio.ensure_future(self._commit(pending, batch, decided, events))
+
+    def _decide(self, waiting: _Waiting) -> Decision | None:
+        if waiting.run is not None and waiting.run is not self.run:
+            return None
+        decision = decide(self.state, waiting.command, self.home.clock.now(), self.home.rules(self.key.workflow))
+        for event in decision.events:
+            apply(self.state, event)
+        if any(isinstance(effect, fx.AbortRun) for effect in decision.effects):
+            self.end_run()
+        return decision
+
+    def _append(self, events: list[Event]) -> Awaitable[None] | None:
+        if not events:
+            return None
+        seq = self.journal.next_seq
+        lines = [Line(seq + i, event.at, kind_of(event), encode(event)) for i, event in enumerate(events)]
+        return self.journal.append(lines)
+
+    async def _commit(
+        self,
+        pending: Awaitable[None],
+        batch: list[_Waiting],
+        decided: list[tuple[_Waiting, Decision]],
+        events: list[Event],
+    ) -> None:
+        try:
+            await pending
+        except Exception as error:
+            self._committing = None
+            self._failed(batch, error)
+            return
+        self._committing = None
+        self._act(decided, events)
+        if self._inbox:
+            self.nudge()
+
+    def _act(self, decided: list[tuple[_Waiting, Decision]], events: list[Event]) -> None:
+        fault("instance.before_effects")
+        for waiting, decision in decided:
+            if waiting.after is not None:
+                waiting.after(decision)
+            if waiting.reply is not None and not waiting.reply.done():
+                waiting.reply.set_result(decision)
+            for effect in decision.effects:
+                self._perform(effect)
+        if events:
+            self.home.published(self, events)
+        fault("instance.after_effects")
+        self._settle_down()
+
+    def _failed(self, batch: list[_Waiting], error: Exception) -> None:
+        """The store or an invariant gave way: what is in memory may be ahead of the journal, so it is dropped."""
+        batch, self._inbox = batch + self._inbox, []
+        for waiting in batch:
+            if waiting.reply is not None and not waiting.reply.done():
+                waiting.reply.set_exception(error)
+        self.end_run()
+        self._disarm()
+        self.home.broken(self, error)
+
+    # ----------------------------------------------------------------------------------------------------- effects
+
+    def _perform(self, effect: fx.Effect) -> None:
+        run = self.run
+        if run is None:
+            return
+        if isinstance(effect, fx.RunAttempt):
+            self._run_attempt(run, effect)
+        elif isinstance(effect, fx.Settle):
+            self._settle_call(run, effect.step)
+        elif isinstance(effect, fx.AskDelay):
+            record = self.state.records[effect.step]
+            assert record.config is not None
+            run.over(effect.step)
+            self._say(
+                run,
+                effect.step,
+                t="delay",
+                attempt=effect.attempt,
+                error=failure(effect.error),
+                config=context_config(record.config),
+            )
+        elif isinstance(effect, fx.CancelAttempt):
+            run.over(effect.step)
+            self._say(run, effect.step, t="cancel", attempt=effect.attempt)
+            self.home.given_up(run, effect.step)
+
+    def _run_attempt(self, run: Run, effect: fx.RunAttempt) -> None:
+        config = self.state.records[effect.step].config
+        assert config is not None
+        run.over(effect.step)
+        self._say(run, effect.step, t="exec", attempt=effect.attempt, config=context_config(config))
+
+    def _settle_call(self, run: Run, step: int) -> None:
+        run.over(step)
+        value, error = outcome(self.state, self.state.records[step])
+        if step in run.attached:
+            run.told += 1
+        if error is not None:
+            self._say(run, step, t="ret", error=failure(error))
+        else:
+            self._say(run, step, t="ret", value=value)
+
+    def _say(self, run: Run, step: int, **message: object) -> None:
+        """Tell the run something about a call that it has made; a call it has not made yet is answered when it is."""
+        call = run.attached.get(step)
+        if call is not None and not run.moving:
+            run.parked = False
+            run.isolate.send({"run": run.id, "call": call, **message}, run.id)
+
+    # -------------------------------------------------------------------------------------------------- run and rest
+
+    def begin_run(self, run: Run, class_name: str, step_limit: int) -> None:
+        """Put the instance's code on an isolate."""
+        assert self.run is None
+        self.run = run
+
+        def started(decision: Decision) -> None:
+            if self.run is run:
+                run.isolate.send(start_message(run, self.state, class_name, step_limit), run.id)
+
+        self.tell(cmd.RunStarted(), run, started)
+
+    def end_run(self) -> None:
+        """The run is over, whatever the reason: its isolate forgets it, its place is free."""
+        run, self.run = self.run, None
+        if run is not None:
+            run.end()
+            self.home.run_ended(run)
+
+    def _settle_down(self) -> None:
+        """After a turn: arm the timer, ask for what is owed, or leave."""
+        if self.run is not None and self.state.final:
+            self.end_run()
+        if not self.quiet:
+            return
+        if self.run is None:
+            self._ask_for_what_is_owed()
+            return
+        now = self.home.clock.now()
+        due = self.state.next_due()
+        self._arm(due, now)
+        self._watch_attempts(self.run, now)
+        self._ask_for_rest(self.run, due, now)
+
+    def _ask_for_what_is_owed(self) -> None:
+        for effect in owed(self.state):
+            if isinstance(effect, fx.DeclareLost):
+                fault("lost.before_commit")
+                self.tell(cmd.RunLost(), None, lambda _: fault("lost.after_commit"))
+                return
+            if isinstance(effect, fx.StartRun):
+                self._disarm()
+                self.home.wants_run(self)
+                return
+        self.home.rests(self)
+
+    def _arm(self, due: int | None, now: int) -> None:
+        if self._alarm is not None:
+            if self._alarm.at == due:
+                return
+            self._disarm()
+        if due is not None:
+            self._alarm = self.home.clock.call_at(due, self._timer)
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _timer(self) -> None:
+        self._alarm = None
+        self.tell(cmd.TimerDue(run=self.run is not None and not self.run.moving))
+
+    def _ask_for_rest(self, run: Run, due: int | None, now: int) -> None:
+        worth = due is not None and due - now > REST_WORTH
+        if worth and not run.resting and not run.parked and self.state.only_waits() and not run.moving:
+            run.resting = True
+            run.isolate.send({"t": "rest", "run": run.id}, run.id)
+
+    # ---------------------------------------------------------------------------------------------------- timeouts
+
+    def _watch_attempts(self, run: Run, now: int) -> None:
+        """Give every attempt that began and still runs the end of its time; most have ended in the same turn."""
+        for step, began in run.began.items():
+            if step not in run.timeouts:
+                record = self.state.records[step]
+                assert record.config is not None
+                end = began + milliseconds(record.config.timeout)
+                timeout = cmd.AttemptTimedOut(step, record.attempt)
+                run.timeouts[step] = self.home.clock.call_at(round(end), lambda t=timeout: self.tell(t, run))  # type: ignore[misc]
+
+    def attempt_began(self, run: Run, step: int, attempt: int, began: int) -> None:
+        """The attempt's callback has begun; its time counts from here."""
+        record = self.state.open.get(step)
+        if run is self.run and record is not None and record.live and record.attempt == attempt:
+            run.began.setdefault(step, began)
+            self.nudge()
+
+    def leave(self) -> None:
+        """The instance leaves memory: no timer, no run is left."""
+        assert self.quiet and self.run is None
+        self.gone = True
+        self._disarm()

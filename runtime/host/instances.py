@@ -1,0 +1,309 @@
+"""All instances: created, brought into memory when something happens to them, put back when they rest, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+
+from runtime.engine import Decision, Event, Rules, State, decode, encode, fold, kind_of
+from runtime.engine import commands as cmd
+from runtime.engine.events import Created, WorkflowQueued
+from runtime.faults import fault
+from runtime.store import StoreFull
+from runtime.store.types import CatalogStore, JournalStore, Key, Line, NewRow
+
+from .clock import Clock
+from .instance import Instance
+from .run import Run
+from .runs import Runs
+from .turns import Turns
+from .workflows import Workflow
+
+CREATED_AT_ONCE = 64  # files of one batch that are made side by side
+RETRY_FULL = 5.0  # seconds between looks whether a full disk has room again
+
+
+class NotFound(LookupError):
+    """There is no such instance."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewInstance:
+    """What a caller wants created; ``params`` is devalue text."""
+
+    id: str
+    params: str
+
+
+Publish = Callable[[Key, int, Sequence[Event]], None]
+"""Told of every commit: the instance, the number of the first new line, and the events."""
+
+
+class Instances:
+    """The instances of a state folder. Journals are the truth; the catalog tells which of them need attention."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        catalog: CatalogStore,
+        journals: JournalStore,
+        *,
+        grace_ms: int,
+        publish: Publish,
+        report: Callable[[Key, Exception], None],
+    ) -> None:
+        self.clock = clock
+        self.catalog = catalog
+        self.runs = Runs(clock, journals.limit, grace_ms, self._activate_soon)
+        self.turns = Turns()
+        self._journals = journals
+        self._publish = publish
+        self.report = report
+        self._workflows: dict[str, Workflow] = {}
+        self._live: dict[Key, Instance] = {}
+        self._opening: dict[Key, asyncio.Task[Instance]] = {}
+        self._leaving: dict[Key, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    def declare(self, workflows: Iterable[Workflow]) -> None:
+        """Tell which Workflows the project has."""
+        self._workflows = {workflow.name: workflow for workflow in workflows}
+        self.runs.declare(self._workflows.values())
+
+    def rules(self, workflow: str) -> Rules:
+        """The rules of a Workflow; an instance whose Workflow is gone keeps the defaults."""
+        known = self._workflows.get(workflow)
+        return Rules() if known is None else known.rules
+
+    # ----------------------------------------------------------------------------------------------------- create
+
+    async def create(self, workflow: str, wanted: Sequence[NewInstance]) -> set[str]:
+        """Create instances; gives the ids that existed already and were left alone.
+
+        When it returns, each of them will run, whatever happens to this process (I8).
+        """
+        now = self.clock.now()
+        class_name = self._workflows[workflow].class_name
+        keys = [Key(workflow, new.id) for new in wanted]
+        existed = await self.catalog.create([NewRow(key, class_name, "queued", now) for key in keys])
+        fault("create.after_row")
+        fresh = [(key, new) for key, new in zip(keys, wanted, strict=True) if key not in existed]
+        limit = asyncio.Semaphore(CREATED_AT_ONCE)
+
+        async def make(key: Key, new: NewInstance) -> None:
+            events: list[Event] = [
+                Created(at=now, workflow=workflow, instance=new.id, params=new.params),
+                WorkflowQueued(at=now),
+            ]
+            lines = [Line(i, event.at, kind_of(event), encode(event)) for i, event in enumerate(events, 1)]
+            async with limit:
+                await self._journals.create(key, lines, created=now, class_name=class_name)
+            fault("create.after_file")
+            self._publish(key, 1, events)
+
+        async with asyncio.TaskGroup() as group:
+            for key, new in fresh:
+                group.create_task(make(key, new))
+        await self.catalog.confirm([key for key, _ in fresh])
+        fault("create.after_confirm")
+        self.runs.queue(key for key, _ in fresh)
+        return {key.id for key in existed}
+
+    # --------------------------------------------------------------------------------------------------- activate
+
+    async def ask(self, key: Key, command: cmd.Command) -> Decision:
+        """Let something happen to an instance and wait until it is committed; `NotFound` when there is none."""
+        while True:
+            instance = await self.activate(key)
+            if not instance.gone:
+                return await instance.ask(command)
+
+    async def activate(self, key: Key) -> Instance:
+        """The instance in memory."""
+        instance = self._live.get(key)
+        if instance is not None:
+            return instance
+        opening = self._opening.get(key)
+        if opening is None:
+            opening = self._opening[key] = asyncio.create_task(self._open(key))
+            opening.add_done_callback(lambda _: self._opening.pop(key, None))
+        return await asyncio.shield(opening)
+
+    async def _open(self, key: Key) -> Instance:
+        leaving = self._leaving.get(key)
+        if leaving is not None:
+            await leaving
+        row = await self.catalog.get(key)
+        if row is None or row.state == "deleting":
+            raise NotFound
+        await self.catalog.mark_dirty(key)
+        fault("activate.after_dirty")
+        journal = await self._journals.open(key)
+        try:
+            state = fold(decode(line.data) for line in await journal.read())
+        except BaseException:
+            self._journals.release(journal)
+            raise
+        instance = self._live[key] = Instance(self, key, row.class_name, state, journal)
+        return instance
+
+    def _activate_soon(self, key: Key) -> None:
+        """Bring an instance into memory to see what it owes."""
+
+        async def look() -> None:
+            try:
+                instance = await self.activate(key)
+            except NotFound:
+                self.runs.forget(key)
+            except Exception as error:
+                self.runs.forget(key)
+                self.report(key, error)
+            else:
+                instance.nudge()
+
+        self._spawn(look())
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # ------------------------------------------------------------------------------- what a live instance tells us
+
+    def wants_run(self, instance: Instance) -> None:
+        """It has work to do."""
+        if not self._closing and not self.runs.want(instance):
+            if instance.key in self.runs.held:
+                self.report(instance.key, LookupError(self.runs.held[instance.key]))
+            self._drop(instance, settle=False)
+
+    def rests(self, instance: Instance) -> None:
+        """It has nothing to do before its next wake-up, if it has one."""
+        self.runs.not_coming(instance.key)
+        self._drop(instance, settle=True)
+
+    def run_ended(self, run: Run) -> None:
+        self.runs.ended(run)
+
+    def given_up(self, run: Run, step: int) -> None:
+        """An attempt timed out; whoever watches the isolates wants to know whether it still blocks."""
+        self.on_given_up(run)
+
+    on_given_up: Callable[[Run], None] = staticmethod(lambda run: None)
+
+    def published(self, instance: Instance, events: Sequence[Event]) -> None:
+        """Events were committed."""
+        self._publish(instance.key, instance.journal.next_seq - len(events), events)
+
+    def broken(self, instance: Instance, error: Exception) -> None:
+        """Its journal cannot be written: it leaves memory as the journal has it, and is tried again later."""
+        instance.gone = True
+        self._live.pop(instance.key, None)
+        self._journals.release(instance.journal)
+        self.runs.forget(instance.key)
+        self.report(instance.key, error)
+        if isinstance(error, StoreFull) and not self._closing:
+            asyncio.get_running_loop().call_later(RETRY_FULL, self.runs.queue, [instance.key])
+
+    def _drop(self, instance: Instance, *, settle: bool) -> None:
+        instance.leave()
+        self._live.pop(instance.key, None)
+        task = asyncio.create_task(self._put_away(instance, settle))
+        self._leaving[instance.key] = task
+        task.add_done_callback(lambda _: self._leaving.pop(instance.key, None))
+
+    async def _put_away(self, instance: Instance, settle: bool) -> None:
+        """Bring the catalog up to the journal and close the file."""
+        key, state = instance.key, instance.state
+        self._journals.release(instance.journal)
+        try:
+            await self._journals.shut(key)
+            if settle:
+                fault("settle.before_row")
+                await self.catalog.settle(
+                    key,
+                    status=state.status,
+                    wake_at=state.next_due(),
+                    updated=self.clock.now(),
+                    started=started_at(state),
+                    ended=state.ended,
+                )
+                fault("settle.after_row")
+                self.on_settled(state.next_due())
+        except Exception as error:
+            # The row stays dirty: the next start repairs it from the journal.
+            self.report(key, error)
+
+    on_settled: Callable[[int | None], None] = staticmethod(lambda wake_at: None)
+
+    # ------------------------------------------------------------------------------------------------- read, delete
+
+    async def state(self, key: Key) -> State:
+        """What the instance is now, without waking it; `NotFound` when there is none."""
+        instance = self._live.get(key)
+        if instance is not None:
+            return await instance.committed()
+        await self.exists(key)
+        return fold(decode(line.data) for line in await self.lines(key))
+
+    async def lines(self, key: Key) -> list[Line]:
+        """The instance's journal."""
+        journal = await self._journals.open(key)
+        try:
+            return await journal.read()
+        finally:
+            self._journals.release(journal)
+            if key not in self._live and key not in self._opening:
+                await self._journals.shut(key)
+
+    async def exists(self, key: Key) -> None:
+        """`NotFound` unless the instance exists."""
+        if key in self._live:
+            return
+        row = await self.catalog.get(key)
+        if row is None or row.state != "live":
+            raise NotFound
+
+    async def delete(self, key: Key) -> None:
+        """Remove an instance and everything it stored; `NotFound` when there is none."""
+        instance = await self.activate(key)
+        await self.catalog.begin_delete([key])
+        fault("delete.after_row")
+        if not instance.gone:
+            instance.end_run()
+            instance.leave()
+            self._live.pop(key, None)
+            self._journals.release(instance.journal)
+        leaving = self._leaving.get(key)
+        if leaving is not None:
+            await leaving
+        self.runs.forget(key)
+        await self._journals.remove(key)
+        fault("delete.after_file")
+        await self.catalog.end_delete([key])
+        self.on_deleted(key)
+
+    on_deleted: Callable[[Key], None] = staticmethod(lambda key: None)
+
+    # ------------------------------------------------------------------------------------------------------- close
+
+    async def close(self) -> None:
+        """Let every instance go, as its journal has it; what was running is found by the next start."""
+        self._closing = True
+        for instance in list(self._live.values()):
+            await instance.committed()
+            if instance.gone:
+                continue
+            instance.end_run()
+            idle = not instance.state.live and instance.quiet and instance.state.status in ("waiting", "paused")
+            if instance.quiet:
+                self._drop(instance, settle=idle or instance.state.final)
+        for task in [*self._leaving.values(), *self._tasks]:
+            await asyncio.wait([task])
+
+
+def started_at(state: State) -> int | None:
+    """When the instance's first run began, as far as the catalog shows it."""
+    return state.created if state.started else None

@@ -1,0 +1,246 @@
+"""The project's two isolates: ``front`` takes requests, ``work`` runs workflows. Start, watch, restart, replace."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from runtime.isolates.process import Child, ProcessIsolate
+from runtime.isolates.transport import Listener
+
+Role = Literal["front", "work"]
+ROLES: tuple[Role, ...] = ("front", "work")
+
+FIRST_BACKOFF = 0.1  # seconds; doubled with each early death
+LAST_BACKOFF = 5.0
+EARLY = 10.0  # an isolate that lived longer than this died of something new
+LINGER = 1.0  # seconds between hanging up on an isolate and killing it
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an isolate cannot serve: what its code raised, and where."""
+
+    name: str
+    message: str
+    traceback: str
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def place(self) -> str | None:
+        """Where it is, as an editor takes it."""
+        return None if self.file is None else f"{self.file}:{self.line}"
+
+
+@dataclass(slots=True, eq=False)
+class Loaded:
+    """An isolate that has imported the project's code."""
+
+    isolate: ProcessIsolate
+    role: Role
+    workflows: frozenset[str]
+    entrypoints: frozenset[str]
+    handlers: frozenset[str]
+    python: str
+    since: float = field(default_factory=time.monotonic)
+    drained: asyncio.Event = field(default_factory=asyncio.Event)
+    retired: bool = False
+
+
+Launch = Callable[[Role], Child]
+
+
+class Isolates:
+    """Keeps both roles served. What happens to them is told through the three ``on_`` callbacks."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        load: Callable[[Role], Mapping[str, Any]],
+        listener: Listener,
+        *,
+        on_serving: Callable[[Loaded], None],
+        on_lost: Callable[[Loaded, int], None],
+        on_problem: Callable[[Role, Problem], None],
+        ended: Callable[[int], None],
+    ) -> None:
+        self.current: dict[Role, Loaded | None] = dict.fromkeys(ROLES)
+        self.problem: Problem | None = None  # of the last load that failed, until one succeeds
+        self.changed = asyncio.Condition()
+        self._launch = launch
+        self._load = load
+        self._listener = listener
+        self._on_serving = on_serving
+        self._on_lost = on_lost
+        self._on_problem = on_problem
+        self._ended = ended
+        self._loading: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._all: dict[int, Loaded] = {}
+        self._early_deaths: dict[Role, int] = dict.fromkeys(ROLES, 0)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
+
+    # ------------------------------------------------------------------------------------------------------- start
+
+    async def start(self, children: Mapping[Role, Child]) -> bool:
+        """Load both roles; False when the code does not load (`problem` tells why)."""
+        loaded = await asyncio.gather(*(self._bring_up(role, child) for role, child in children.items()))
+        if any(one is None for one in loaded):
+            for one in loaded:
+                if one is not None:
+                    self.retire(one)
+            return False
+        for one in loaded:
+            assert one is not None
+            await self._serve(one)
+        self.problem = None
+        return True
+
+    async def replace(self) -> list[Loaded] | None:
+        """Start new isolates on the code as it is now; gives the ones they replaced, None when it does not load."""
+        before = [one for one in self.current.values() if one is not None]
+        ready = await self.start({role: self._launch(role) for role in ROLES})
+        return before if ready else None
+
+    async def _bring_up(self, role: Role, child: Child) -> Loaded | None:
+        isolate = await ProcessIsolate.connect(child, self._listener)
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._loading[isolate.pid] = answer
+        isolate.send(self._load(role))
+        try:
+            message = await answer
+        finally:
+            del self._loading[isolate.pid]
+        if message["t"] == "loaded":
+            loaded = Loaded(
+                isolate,
+                role,
+                frozenset(message["workflows"]),
+                frozenset(message["entrypoints"]),
+                frozenset(message["handlers"]),
+                message["python"],
+            )
+            self._all[isolate.pid] = loaded
+            return loaded
+        problem = _problem(message)
+        if self.problem != problem:  # both roles import the same code: one message is enough
+            self.problem = problem
+            self._on_problem(role, problem)
+        self._spawn(self._end(isolate))
+        return None
+
+    async def _serve(self, loaded: Loaded) -> None:
+        self.current[loaded.role] = loaded
+        self._on_serving(loaded)
+        async with self.changed:
+            self.changed.notify_all()
+
+    # ------------------------------------------------------------------------------------------- what they tell us
+
+    def answered(self, isolate: Any, message: dict[str, Any]) -> None:
+        """An isolate said `loaded`, `load_failed` or `drained`."""
+        if message["t"] == "drained":
+            loaded = self._all.get(isolate.pid)
+            if loaded is not None:
+                loaded.drained.set()
+            return
+        waiting = self._loading.get(isolate.pid)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(message)
+
+    def lost(self, isolate: Any) -> None:
+        """An isolate's connection is gone."""
+        waiting = self._loading.get(isolate.pid)
+        if waiting is not None and not waiting.done():
+            text = "The isolate ended while it imported the project's code."
+            error = {"name": "SystemExit", "message": text}
+            waiting.set_result({"t": "load_failed", "error": error, "traceback": text})
+        loaded = self._all.pop(isolate.pid, None)
+        if loaded is not None:
+            loaded.drained.set()
+        missed = loaded is not None and not loaded.retired and self.current[loaded.role] is loaded
+        if missed and loaded is not None:
+            self.current[loaded.role] = None
+        if not self._closing:
+            self._spawn(self._bury(isolate, loaded, missed))
+
+    async def _bury(self, isolate: ProcessIsolate, loaded: Loaded | None, missed: bool) -> None:
+        """Reap the process, and put another in its place if it is missed."""
+        status = await isolate.wait()
+        self._ended(isolate.pid)
+        if loaded is None or not missed:
+            return
+        self._on_lost(loaded, status)
+        await asyncio.sleep(self._backoff(loaded))
+        while self.current[loaded.role] is None:
+            again = await self._bring_up(loaded.role, self._launch(loaded.role))
+            if again is not None:
+                self.problem = None
+                await self._serve(again)
+                return
+            await asyncio.sleep(LAST_BACKOFF)
+
+    def _backoff(self, loaded: Loaded) -> float:
+        if time.monotonic() - loaded.since > EARLY:
+            self._early_deaths[loaded.role] = 0
+            return 0
+        deaths = self._early_deaths[loaded.role]
+        self._early_deaths[loaded.role] = deaths + 1
+        return 0 if deaths == 0 else min(LAST_BACKOFF, FIRST_BACKOFF * 2.0 ** (deaths - 1))
+
+    # --------------------------------------------------------------------------------------------------------- end
+
+    async def drain(self, loaded: Loaded, seconds: float) -> None:
+        """Let an isolate finish its responses and wait_until work, then end it."""
+        loaded.retired = True
+        loaded.isolate.send({"t": "drain"})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await loaded.drained.wait()
+        await self._end(loaded.isolate)
+
+    def retire(self, loaded: Loaded) -> None:
+        """End an isolate that serves no longer."""
+        loaded.retired = True
+        self._spawn(self._end(loaded.isolate))
+
+    async def _end(self, isolate: ProcessIsolate) -> None:
+        isolate.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                await isolate.wait()
+                return
+        isolate.kill()
+        await isolate.wait()
+
+    async def close(self) -> None:
+        """End all isolates."""
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        for loaded in self._all.values():
+            loaded.retired = True
+        await asyncio.gather(*(self._end(loaded.isolate) for loaded in list(self._all.values())))
+
+    def kill(self) -> None:
+        """End all isolates at once."""
+        self._closing = True
+        for loaded in self._all.values():
+            loaded.isolate.kill()
+
+    def _spawn(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _problem(message: dict[str, Any]) -> Problem:
+    error = message["error"]
+    return Problem(error["name"], error["message"], message["traceback"], message.get("file"), message.get("line"))

@@ -1,0 +1,86 @@
+"""What the host tells the person at the terminal while it runs."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from runtime.cli.terminal import Terminal
+from runtime.store import StoreFull
+from runtime.store.types import Key, Row
+
+from .errors import CelldError
+from .isolates import Loaded, Problem, Role
+
+
+class Reports:
+    """One method for each thing that can be said. What would be said again and again is said once."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._said: set[tuple[Key, str]] = set()
+
+    def instance(self, key: Key, error: Exception) -> None:
+        """An instance cannot go on, or cannot be put away."""
+        text = str(error) or type(error).__name__
+        if (key, text) in self._said:
+            return
+        self._said.add((key, text))
+        if isinstance(error, StoreFull):
+            hint = "It goes on by itself when there is room again."
+        elif isinstance(error, LookupError):
+            hint = "It is kept, and goes on when the project has it again."
+        else:
+            hint = "The other instances are not affected."
+        self._terminal.error(f"{key.workflow}/{key.id} is stopped: {text}", hint=hint, code="instance_stopped")
+
+    def wake_up(self, row: Row, error: Exception) -> None:
+        """A sleeping instance cannot be woken."""
+        self.instance(row.key, error)
+
+    def outside_await(self, key: Key, seconds: float, where: str) -> None:
+        """A waiting instance could not leave memory for a long time."""
+        self._terminal.warning(
+            f"{key.workflow}/{key.id} has waited {seconds / 60:.0f} minutes on something outside the step API: {where}",
+            "It leaves memory now; what it awaited starts again when it wakes. Put long waits into steps.",
+        )
+
+    def isolate_lost(self, loaded: Loaded, status: int) -> None:
+        """An isolate ended by itself."""
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        what = "requests in flight failed" if loaded.role == "front" else "its instances go on by replay"
+        self._terminal.error(f"The {loaded.role} isolate {how}; {what}. Another is being started.", code="isolate_lost")
+
+    def stuck(self, loaded: Loaded, reason: str) -> None:
+        """An isolate is about to be killed."""
+        self._terminal.error(
+            f"The {loaded.role} isolate does not give its thread back: {reason}",
+            hint="It is killed and replaced. Use await in async code, or asyncio.to_thread for blocking calls.",
+            code="isolate_stuck",
+        )
+
+    def problem(self, role: Role, problem: Problem) -> None:
+        """The project's code does not load."""
+        title = f"The code does not load{f' ({problem.place})' if problem.place else ''}"
+        self._terminal.error(title, problem.traceback, "Mend it and save: it is loaded again at once.", "load_failed")
+
+    def request(self, method: str, path: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        try:
+            phrase = f" {HTTPStatus(status).phrase}"
+        except ValueError:
+            phrase = ""
+        took = f"{seconds * 1000:.0f} ms"
+        self._terminal.user_output("stdout", f"{method} {path} {status}{phrase} ({took})")
+
+    def request_failed(self, failure: dict[str, Any]) -> None:
+        """The Worker raised while it answered a request."""
+        place = f" ({failure['file']}:{failure.get('line')})" if failure.get("file") else ""
+        self._terminal.error(f"A request failed in the Worker{place}", failure["traceback"], code="request_failed")
+
+    def error(self, error: Exception) -> None:
+        """Something the person can put right, found while everything else goes on."""
+        if isinstance(error, CelldError):
+            self._terminal.error(error.message, error.detail, error.hint, error.code)
+        else:
+            self._terminal.error(f"{type(error).__name__}: {error}")

@@ -1,0 +1,142 @@
+"""What a run says, turned into commands for its instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from runtime.engine import Decision, Failure
+from runtime.engine import commands as cmd
+from runtime.engine.state import Kind
+from runtime.engine.views import failure
+
+from .instance import Instance
+from .run import Run
+from .runs import Runs
+from .values import plain, read
+
+Message = dict[str, Any]
+
+
+class RunMessages:
+    """Hears the runs of all isolates. Messages of a run that is over are dropped."""
+
+    def __init__(self, runs: Runs, now: Callable[[], int]) -> None:
+        self._runs = runs
+        self._now = now
+        self._handlers: dict[str, Callable[[Instance, Run, Message], None]] = {
+            "call": self._call,
+            "began": self._began,
+            "ran": self._ran,
+            "delayed": self._delayed,
+            "parked": self._parked,
+            "awaiting": self._awaiting,
+            "done": self._done,
+        }
+
+    def handles(self, message: Message) -> bool:
+        """Deal with the message if it is a run's; False when it is not."""
+        handler = self._handlers.get(message["t"])
+        if handler is None:
+            return False
+        instance = self._runs.owner(message["run"])
+        if instance is not None and instance.run is not None and instance.run.id == message["run"]:
+            handler(instance, instance.run, message)
+        return True
+
+    def _call(self, instance: Instance, run: Run, message: Message) -> None:
+        if run.moving:
+            return
+        run.made += 1
+        run.parked = False
+        number = message["call"]
+        command = _call_made(instance, run, message)
+
+        def known(decision: Decision) -> None:
+            if decision.refusal is not None:
+                run.told += 1
+                error = failure(decision.refusal)
+                run.isolate.send({"t": "ret", "run": run.id, "call": number, "error": error, "refused": True}, run.id)
+                return
+            record = instance.state.find((command.kind, command.name, command.nth))
+            if record is not None:
+                run.attach(number, record.step)
+
+        instance.tell(command, run, known)
+
+    def _began(self, instance: Instance, run: Run, message: Message) -> None:
+        step = run.calls.get(message["call"])
+        if step is not None:
+            instance.attempt_began(run, step, message["attempt"], self._now())
+
+    def _ran(self, instance: Instance, run: Run, message: Message) -> None:
+        step = run.calls.get(message["call"])
+        if step is None:
+            return
+        run.parked = False
+        run.over(step)
+        attempt = message["attempt"]
+        if "error" in message:
+            command = cmd.AttemptFinished(step, attempt, error=_failure(message["error"]))
+        else:
+            command = cmd.AttemptFinished(step, attempt, output=message["value"], size=message["size"])
+        instance.tell(command, run)
+
+    def _delayed(self, instance: Instance, run: Run, message: Message) -> None:
+        step = run.calls.get(message["call"])
+        if step is None:
+            return
+        attempt = message["attempt"]
+        if message.get("timeout"):
+            command = cmd.DelayAnswered(step, attempt, problem="did not return within 5 seconds")
+        elif "error" in message:
+            command = cmd.DelayAnswered(step, attempt, problem=f"threw an error: {message['error']}")
+        else:
+            command = cmd.DelayAnswered(step, attempt, value=read(message["value"]))
+        instance.tell(command, run)
+
+    def _parked(self, instance: Instance, run: Run, message: Message) -> None:
+        run.resting = False
+        if message["calls"] == run.made and message["rets"] == run.told and instance.quiet and not run.moving:
+            self._runs.rested(run)
+        else:
+            instance.nudge()  # it crossed newer news: the turn asks again if that is still worth it
+
+    def _awaiting(self, instance: Instance, run: Run, message: Message) -> None:
+        self._runs.awaits(run, message["seconds"], message["where"])
+
+    def _done(self, instance: Instance, run: Run, message: Message) -> None:
+        if "error" in message:
+            instance.tell(cmd.RunDone(error=_failure(message["error"])), run)
+        else:
+            instance.tell(cmd.RunDone(output=message["value"]), run)
+
+
+def _failure(error: dict[str, str]) -> Failure:
+    return Failure(error["name"], error["message"])
+
+
+def _call_made(instance: Instance, run: Run, message: Message) -> cmd.CallMade:
+    kind: Kind = "sleep" if message["kind"] == "until" else message["kind"]
+    parent = run.calls.get(message.get("parent", 0), 0)
+    parent_attempt = instance.state.records[parent].attempt if parent else 0
+    arg = read(message["arg"])
+    base = cmd.CallMade(kind, message["name"], message["nth"], parent, parent_attempt)
+    return _with_argument(base, message, arg)
+
+
+def _with_argument(call: cmd.CallMade, message: Message, arg: Any) -> cmd.CallMade:
+    match message["kind"]:
+        case "do":
+            dynamic = message.get("delay_function", False)
+            if arg is None and not dynamic:
+                return call
+            return replace(call, config=arg, delay_function=dynamic, rollback=message.get("rollback", False))
+        case "sleep":
+            return replace(call, duration=arg)
+        case "until":
+            return replace(call, until=plain(arg))
+        case _:
+            options = arg if isinstance(arg, dict) else {}
+            return replace(call, event_type=options.get("type"), timeout=options.get("timeout"))

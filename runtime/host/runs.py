@@ -1,0 +1,252 @@
+"""Which instances run: places, the queue for them, and what happens when a run ends, rests or is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from runtime.engine import Decision
+from runtime.engine import commands as cmd
+from runtime.engine.durations import MINUTE
+from runtime.faults import fault
+from runtime.isolates.transport import Isolate
+from runtime.store.types import Key
+
+from .clock import Alarm, Clock
+from .instance import Instance
+from .run import Run
+
+if TYPE_CHECKING:
+    from .workflows import Workflow
+
+MAX_PARKED = 64  # parked runs that may stay in memory for their grace period
+DRAIN_LOOK = 0.05  # seconds
+OUTSIDE_AWAIT = 5 * MINUTE  # ms that a waiting run stays in memory for an await of its own
+REMEMBERED_NAMES = 1024  # ended runs whose late output still gets its prefix
+
+
+class Runs:
+    """At most ``places`` instances run at once; the others stand in a queue, on disk."""
+
+    def __init__(self, clock: Clock, places: int, grace_ms: int, activate: Callable[[Key], None]) -> None:
+        self.on_outside_await: Callable[[Key, float, str], None] = lambda key, seconds, where: None
+        self._clock = clock
+        self._places = places
+        self._grace = grace_ms
+        self._activate = activate
+        self._isolate: Isolate | None = None
+        self._workflows: dict[str, Workflow] = {}
+        self._classes: frozenset[str] = frozenset()
+        self._count = 0
+        self._owners: dict[int, Instance] = {}  # by run
+        self._pending: dict[Key, Instance] = {}  # in memory, with a place, waiting for an isolate
+        self._coming: set[Key] = set()  # being opened, with a place
+        self._queue: OrderedDict[Key, None] = OrderedDict()  # on disk, waiting for a place
+        self._parked: OrderedDict[int, Alarm] = OrderedDict()  # runs in their grace period
+        self._names: OrderedDict[int, Key] = OrderedDict()
+        self.held: dict[Key, str] = {}  # instances that cannot run, and why
+
+    # ----------------------------------------------------------------------------------------------------- places
+
+    @property
+    def free(self) -> int:
+        """How many more instances could run now."""
+        return self._places - len(self._owners) - len(self._pending) - len(self._coming)
+
+    def want(self, instance: Instance) -> bool:
+        """Give the instance a run, now or when an isolate is there; False when it has to queue, on disk."""
+        key = instance.key
+        self._coming.discard(key)
+        problem = self._problem(key, instance.class_name)
+        if problem is not None:
+            self.held[key] = problem
+            return False
+        if self.free <= 0:
+            self._queue[key] = None
+            return False
+        self._pending[key] = instance
+        self._begin_pending()
+        return True
+
+    def _problem(self, key: Key, class_name: str) -> str | None:
+        workflow = self._workflows.get(key.workflow)
+        if workflow is None:
+            return f'the project has no Workflow "{key.workflow}"'
+        if self._isolate is not None and workflow.class_name not in self._classes:
+            return f"the code has no WorkflowEntrypoint {workflow.class_name}"
+        return None
+
+    def queue(self, keys: Iterable[Key]) -> None:
+        """Let instances run as places become free, in this order."""
+        for key in keys:
+            self._queue.setdefault(key)
+        self.pump()
+
+    def queued(self, key: Key) -> bool:
+        """Whether the instance stands in the queue, or is coming from it."""
+        return key in self._queue or key in self._coming
+
+    def pump(self) -> None:
+        """Fill free places from the queue."""
+        while self._queue and self.free > 0:
+            key, _ = self._queue.popitem(last=False)
+            self._coming.add(key)
+            self._activate(key)
+
+    def not_coming(self, key: Key) -> None:
+        """The instance turned out to need no run (or cannot be opened): its place is free again."""
+        if key in self._coming:
+            self._coming.discard(key)
+            self.pump()
+
+    def forget(self, key: Key) -> None:
+        """The instance is deleted."""
+        self._queue.pop(key, None)
+        self._pending.pop(key, None)
+        self.held.pop(key, None)
+        self.not_coming(key)
+
+    # ---------------------------------------------------------------------------------------------------- isolate
+
+    def serve(self, isolate: Isolate, workflows: Iterable[Workflow], classes: Iterable[str]) -> None:
+        """From now on runs begin on this isolate, which has these classes."""
+        self._isolate = isolate
+        self._workflows = {workflow.name: workflow for workflow in workflows}
+        self._classes = frozenset(classes)
+        held, self.held = self.held, {}
+        self._begin_pending()
+        self.queue(held)
+
+    def declare(self, workflows: Iterable[Workflow]) -> None:
+        """Tell which Workflows there are, before an isolate is."""
+        self._workflows = {workflow.name: workflow for workflow in workflows}
+
+    def stop_serving(self) -> None:
+        """Begin no more runs until there is an isolate again."""
+        self._isolate = None
+
+    def on(self, isolate: Isolate) -> list[Run]:
+        """The runs that an isolate holds."""
+        return [
+            instance.run
+            for instance in self._owners.values()
+            if instance.run is not None and instance.run.isolate is isolate
+        ]
+
+    def lost(self, isolate: Isolate) -> None:
+        """An isolate is gone, and all its runs with it."""
+        if self._isolate is isolate:
+            self.stop_serving()
+        for run in self.on(isolate):
+            self.lose(run)
+
+    def lose(self, run: Run) -> None:
+        """A run ends without its code having ended; what was in flight is journalled as lost."""
+        instance = self._owners.get(run.id)
+        if instance is not None and instance.run is run:
+            instance.end_run()
+            instance.tell(cmd.RunLost())
+
+    def hold(self, isolate: Isolate | None = None) -> None:
+        """Take no new calls from the runs of an isolate (or of all): their running attempts may finish."""
+        for instance in self._owners.values():
+            if instance.run is not None and isolate in (None, instance.run.isolate):
+                instance.run.moving = True
+
+    async def drain(self, seconds: float) -> None:
+        """Begin nothing more, and let running attempts finish for a while."""
+        self.stop_serving()
+        self.hold()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        # Attempts end in many ways; asking now and then, once in a life, beats an event in each of them.
+        while loop.time() < end and any(owner.state.live for owner in self._owners.values()):  # noqa: ASYNC110
+            await asyncio.sleep(DRAIN_LOOK)
+
+    def move_idle(self, isolate: Isolate) -> None:
+        """Take every run off an isolate that has no attempt running there; it replays elsewhere."""
+        for run in self.on(isolate):
+            if not self._owners[run.id].state.live:
+                self.lose(run)
+
+    def _begin_pending(self) -> None:
+        isolate = self._isolate
+        if isolate is None:
+            return
+        for key in list(self._pending):
+            instance = self._pending.pop(key)
+            if instance.gone or instance.run is not None:
+                continue
+            workflow = self._workflows[key.workflow]
+            self._count += 1
+            run = Run(self._count, isolate)
+            self._owners[run.id] = instance
+            self._names[run.id] = key
+            while len(self._names) > REMEMBERED_NAMES + self._places:
+                self._names.popitem(last=False)
+            instance.begin_run(run, workflow.class_name, workflow.rules.step_limit)
+
+    # ------------------------------------------------------------------------------------------------------- runs
+
+    def owner(self, run: int) -> Instance | None:
+        """The instance that a living run belongs to."""
+        return self._owners.get(run)
+
+    def name(self, run: int) -> Key | None:
+        """Whose output a run's output is, also shortly after the run has ended."""
+        return self._names.get(run)
+
+    def ended(self, run: Run) -> None:
+        """A run is over: its isolate forgets it, its place is free."""
+        self._owners.pop(run.id, None)
+        self._unpark(run)
+        run.isolate.send({"t": "release", "run": run.id}, run.id)
+        self.pump()
+
+    # ---------------------------------------------------------------------------------------------------- resting
+
+    def rested(self, run: Run) -> None:
+        """The run's instance only waits: it leaves memory after a grace period, sooner when many do."""
+
+        def asleep(decision: Decision) -> None:
+            if run.parked and run.id in self._owners:
+                self._parked[run.id] = self._clock.call_at(self._clock.now() + self._grace, lambda: self.hibernate(run))
+                while len(self._parked) > MAX_PARKED:
+                    oldest = self._owners[next(iter(self._parked))].run
+                    assert oldest is not None
+                    self.hibernate(oldest)
+
+        run.parked = True
+        self._owners[run.id].tell(cmd.RunParked(), run, asleep)
+
+    def hibernate(self, run: Run) -> None:
+        """Take a run out of memory, if it still only waits."""
+        self._unpark(run)
+        instance = self._owners.get(run.id)
+        if instance is None or instance.run is not run or not instance.quiet:
+            return
+        if instance.state.status == "waiting" and instance.state.only_waits():
+            fault("hibernate.before_end")
+            instance.end_run()
+            instance.nudge()
+
+    def awaits(self, run: Run, seconds: float, where: str) -> None:
+        """The run waits, but not on the engine alone. After five minutes it is named, and leaves memory like others."""
+        instance = self._owners[run.id]
+        if seconds * 1000 < OUTSIDE_AWAIT or not instance.state.only_waits():
+            return
+        run.resting = False
+        self.on_outside_await(instance.key, seconds, where)
+        run.parked = True
+
+        def asleep(decision: Decision) -> None:
+            self.hibernate(run)
+
+        instance.tell(cmd.RunParked(), run, asleep)
+
+    def _unpark(self, run: Run) -> None:
+        alarm = self._parked.pop(run.id, None)
+        if alarm is not None:
+            alarm.cancel()

@@ -1,0 +1,83 @@
+"""What the client of a failed request sees: a page for people, JSON for programs."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+RETRY_AFTER = b"1"  # seconds
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+  :root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
+  body {{ max-width: 60rem; margin: 3rem auto; padding: 0 1rem; }}
+  h1 {{ font-size: 1.4rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }}
+  p {{ margin: .25rem 0; }}
+  pre {{ padding: 1rem; overflow-x: auto; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }}
+  .where {{ font-family: ui-monospace, monospace; }}
+</style>
+<h1>{title}</h1>
+{where}<p>{method} {path}</p>
+<pre>{traceback}</pre>
+<p>Mend the code and save: the next request runs the new code.</p>
+</html>
+"""
+
+
+async def error_response(scope: Scope, send: Send, failure: dict[str, Any]) -> int:
+    """Answer 500 with what the Worker raised, as HTML or, for a client that asks for it, as JSON."""
+    error = failure["error"]
+    title = _last_line(error["message"]) if error["name"] == "PythonError" else f"{error['name']}: {error['message']}"
+    if _wants_json(scope):
+        shown = {"name": error["name"], "message": title, "traceback": failure["traceback"]}
+        place = {name: failure[name] for name in ("file", "line") if failure.get(name) is not None}
+        body = json.dumps({"error": shown | place}).encode()
+        return await _answer(send, 500, b"application/json", body)
+    where = ""
+    if failure.get("file"):
+        where = f'<p class="where">{html.escape(failure["file"])}:{failure.get("line")}</p>\n'
+    page = _PAGE.format(
+        title=html.escape(title),
+        where=where,
+        method=html.escape(scope["method"]),
+        path=html.escape(scope["path"]),
+        traceback=html.escape(failure["traceback"]),
+    )
+    return await _answer(send, 500, b"text/html; charset=utf-8", page.encode("utf-8", "replace"))
+
+
+async def unavailable_response(scope: Scope, send: Send, reason: str) -> int:
+    """Answer 503: the same request will do in a moment."""
+    headers = [(b"retry-after", RETRY_AFTER)]
+    if _wants_json(scope):
+        body = json.dumps({"error": {"name": "Unavailable", "message": reason}}).encode()
+        return await _answer(send, 503, b"application/json", body, headers)
+    return await _answer(send, 503, b"text/plain; charset=utf-8", f"{reason}\n".encode(), headers)
+
+
+def _wants_json(scope: Scope) -> bool:
+    accept = b",".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+    return b"application/json" in accept and b"text/html" not in accept
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "Error"
+
+
+async def _answer(
+    send: Send, status: int, content_type: bytes, body: bytes, more: list[tuple[bytes, bytes]] | None = None
+) -> int:
+    headers = [(b"content-type", content_type), (b"content-length", str(len(body)).encode()), *(more or [])]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+    return status

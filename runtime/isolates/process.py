@@ -1,0 +1,179 @@
+"""A Python isolate: a child process in the project's interpreter, reached over two inherited socket pairs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+import workers_shim.wire
+from workers_shim.wire.frames import Data, Frame, FrameReader, FrameWriter
+from workers_shim.wire.messages import Pulse
+
+from .transport import Listener, Message
+
+PROGRAM = Path(workers_shim.wire.__file__).parents[1] / "isolate.py"
+WRITE_AT_ONCE = 256 * 1024  # bytes handed to the socket in one go
+PULSE_TIMEOUT = 2.0  # seconds; the watch thread needs none of the loop, only a turn of the interpreter lock
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+
+
+class Child:
+    """A started isolate process, before anybody listens to it."""
+
+    def __init__(self, command: Sequence[str], role: str, cwd: Path, keep: Sequence[int] = ()) -> None:
+        self.role = role
+        self.socket, theirs = socket.socketpair()
+        self.watch, their_watch = socket.socketpair()
+        with theirs, their_watch:
+            inherited = [theirs.fileno(), their_watch.fileno(), *keep]
+            self.process = subprocess.Popen(
+                [*command, str(PROGRAM), str(theirs.fileno()), str(their_watch.fileno())],
+                cwd=cwd,
+                pass_fds=inherited,
+                stdin=subprocess.DEVNULL,
+                env=_environment(os.environ),
+            )
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The isolate's environment: ours without what would put packages of ours before the project's."""
+    left_out = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "CELLD_PY_FAULT"}
+    return {name: value for name, value in environ.items() if name not in left_out}
+
+
+class ProcessIsolate(asyncio.Protocol):
+    """`Isolate` over a `Child`."""
+
+    def __init__(self, child: Child, listener: Listener) -> None:
+        self.role = child.role
+        self.pid = child.process.pid
+        self._child = child
+        self._listener = listener
+        self._reader = FrameReader()
+        self._writer = FrameWriter()
+        self._transport: asyncio.Transport | None = None
+        self._flush_due = False
+        self._receiving = False
+        self._blocked = False
+        self._lost = False
+        self._loop = asyncio.get_running_loop()
+        self._pulses: asyncio.Lock = asyncio.Lock()
+
+    @classmethod
+    async def connect(cls, child: Child, listener: Listener) -> ProcessIsolate:
+        """Start to listen to a child."""
+        loop = asyncio.get_running_loop()
+        child.watch.setblocking(False)
+        _, isolate = await loop.create_unix_connection(lambda: cls(child, listener), sock=child.socket)
+        return isolate
+
+    # ------------------------------------------------------------------------------------------------------ to it
+
+    def send(self, message: Message, lane: int | None = None) -> None:
+        self._writer.message(_encode(message), lane)
+        self._flush_soon()
+
+    def send_data(self, stream: int, data: bytes) -> None:
+        self._writer.data(stream, data)
+        self._flush_soon()
+
+    def send_end(self, stream: int) -> None:
+        self._writer.end(stream)
+        self._flush_soon()
+
+    def flush(self) -> None:
+        """Hand what waits to the socket, as far as it takes it."""
+        self._flush_due = False
+        transport = self._transport
+        while self._writer and transport is not None and not self._blocked and not self._lost:
+            transport.write(self._writer.take(WRITE_AT_ONCE))
+
+    def _flush_soon(self) -> None:
+        if not self._flush_due:
+            self._flush_due = True
+            if not self._receiving:
+                self._loop.call_soon(self.flush)
+
+    async def pulse(self) -> Pulse | None:
+        async with self._pulses:
+            if self._lost:
+                return None
+            try:
+                async with asyncio.timeout(PULSE_TIMEOUT):
+                    await self._loop.sock_sendall(self._child.watch, b"?")
+                    return await self._pulse_line()
+            except (TimeoutError, OSError):
+                return None
+
+    async def _pulse_line(self) -> Pulse | None:
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = await self._loop.sock_recv(self._child.watch, 4096)
+            if not piece:
+                return None
+            line += piece
+        # A late answer to an earlier question may stand in front of this one.
+        return cast(Pulse, _decode(line.splitlines()[-1]))
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._child.process.kill()
+
+    def close(self) -> None:
+        self._child.watch.close()
+        if self._transport is not None:
+            self._transport.close()
+
+    async def wait(self) -> int:
+        """Wait for the process to end; gives its exit status."""
+        return await asyncio.to_thread(self._child.process.wait)
+
+    # ---------------------------------------------------------------------------------------------------- from it
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self.flush()
+
+    def data_received(self, data: bytes) -> None:
+        self._receiving = True
+        try:
+            for frame in self._reader.feed(data):
+                self._hand_over(frame)
+        finally:
+            self._listener.on_turn(self)
+            self._receiving = False
+            if self._flush_due:
+                self.flush()  # what the turn had to say goes out in the same iteration of the loop
+
+    def _hand_over(self, frame: Frame) -> None:
+        if isinstance(frame, bytes):
+            self._listener.on_message(self, _decode(frame))
+        elif isinstance(frame, Data):
+            self._listener.on_data(self, frame.stream, frame.data)
+        else:
+            self._listener.on_end(self, frame.stream)
+
+    def pause_writing(self) -> None:
+        self._blocked = True
+
+    def resume_writing(self) -> None:
+        self._blocked = False
+        self.flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self._child.watch.close()
+        self._listener.on_lost(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.role} isolate {self.pid}>"
