@@ -36,6 +36,7 @@ from .workflows import load_message, workflows_of
 
 CLOCK_OFFSET = "clock_offset_ms"  # the catalog's name for the user's offset
 ATTEMPTS_FINISH = 5.0  # seconds that running attempts have after the first Ctrl-C
+RESPONSES_FINISH = 5.0  # seconds that responses have after it
 FORCED = 130  # exit status after the second
 
 
@@ -80,7 +81,7 @@ class DevServer:
         self.dispatch = Dispatch(
             self.instances.turns,
             self.runs,
-            RunMessages(self.runs, self.clock.now),
+            RunMessages(self.runs, self.clock.now, self.reports.advice),
             Bindings(self.instances, self.subscriptions),
             terminal,
         )
@@ -113,7 +114,7 @@ class DevServer:
         self.clock.offset_ms = int(await self.store.catalog.get_meta(CLOCK_OFFSET) or 0)
         self.declare(self.project)
         children = {role: self.launch(role) for role in ROLES}  # they import while we do
-        server = http_server(self.ingress, lambda: self.ready(sockets))
+        server = http_server(self.ingress, self.terminal, lambda: self.ready(sockets))
         recovered = await recover(self.store.catalog, self.store.journals, self.instances)
         banner.show(self.terminal, self.options, self.project, self.interpreter, self.store, recovered)
         if not await self.isolates.start(children) and not self.options.watch:
@@ -150,6 +151,7 @@ class DevServer:
                 os._exit(FORCED)
             self.terminal.line("Stopping: requests and running attempts may finish; press Ctrl-C again to force.")
             server.should_exit = True
+            loop.call_later(RESPONSES_FINISH, self.ingress.stop)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop)

@@ -93,6 +93,8 @@ class Instance:
     def _turn(self) -> None:
         """Decide all that waits, commit it at once, act."""
         self._turn_due = False
+        if self.gone:
+            return
         batch, self._inbox = self._inbox, []
         decided: list[tuple[_Waiting, Decision]] = []
         events: list[Event] = []
@@ -308,6 +310,19 @@ class Instance:
         if run is self.run and record is not None and record.live and record.attempt == attempt:
             run.began.setdefault(step, began)
             self.nudge()
+
+    async def discard(self, error: Exception) -> bool:
+        """Leave memory in the middle of whatever it does: who waits for it gets the error. False when it has left."""
+        await self.committed()
+        if self.gone:
+            return False
+        batch, self._inbox = self._inbox, []
+        for waiting in batch:
+            if waiting.reply is not None and not waiting.reply.done():
+                waiting.reply.set_exception(error)
+        self.end_run()
+        self.leave()
+        return True
 
     def leave(self) -> None:
         """The instance leaves memory: no timer, no run is left."""

@@ -271,9 +271,7 @@ class Instances:
         instance = await self.activate(key)
         await self.catalog.begin_delete([key])
         fault("delete.after_row")
-        if not instance.gone:
-            instance.end_run()
-            instance.leave()
+        if await instance.discard(NotFound()):
             self._live.pop(key, None)
             self._journals.release(instance.journal)
         leaving = self._leaving.get(key)

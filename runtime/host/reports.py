@@ -19,6 +19,7 @@ class Reports:
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
         self._said: set[tuple[Key, str]] = set()
+        self._killed: set[int] = set()  # isolates whose end was announced
 
     def instance(self, key: Key, error: Exception) -> None:
         """An instance cannot go on, or cannot be put away."""
@@ -38,6 +39,13 @@ class Reports:
         """A sleeping instance cannot be woken."""
         self.instance(row.key, error)
 
+    def advice(self, key: Key, text: str) -> None:
+        """A call works, but hardly as its author meant it; said once for each Workflow."""
+        said = (Key(key.workflow, ""), text)
+        if said not in self._said:
+            self._said.add(said)
+            self._terminal.warning(f"{key.workflow}: {text}")
+
     def outside_await(self, key: Key, seconds: float, where: str) -> None:
         """A waiting instance could not leave memory for a long time."""
         self._terminal.warning(
@@ -47,12 +55,15 @@ class Reports:
 
     def isolate_lost(self, loaded: Loaded, status: int) -> None:
         """An isolate ended by itself."""
+        if loaded.isolate.pid in self._killed:
+            return
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         what = "requests in flight failed" if loaded.role == "front" else "its instances go on by replay"
         self._terminal.error(f"The {loaded.role} isolate {how}; {what}. Another is being started.", code="isolate_lost")
 
     def stuck(self, loaded: Loaded, reason: str) -> None:
         """An isolate is about to be killed."""
+        self._killed.add(loaded.isolate.pid)
         self._terminal.error(
             f"The {loaded.role} isolate does not give its thread back: {reason}",
             hint="It is killed and replaced. Use await in async code, or asyncio.to_thread for blocking calls.",

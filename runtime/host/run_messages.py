@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from runtime.engine import Decision, Failure
 from runtime.engine import commands as cmd
+from runtime.engine.durations import js_number
 from runtime.engine.state import Kind
 from runtime.engine.views import failure
+from runtime.store.types import Key
 
+from .advice import advice
 from .instance import Instance
 from .run import Run
 from .runs import Runs
-from .values import plain, read
+from .values import read
 
 Message = dict[str, Any]
 
@@ -22,9 +26,10 @@ Message = dict[str, Any]
 class RunMessages:
     """Hears the runs of all isolates. Messages of a run that is over are dropped."""
 
-    def __init__(self, runs: Runs, now: Callable[[], int]) -> None:
+    def __init__(self, runs: Runs, now: Callable[[], int], advise: Callable[[Key, str], None]) -> None:
         self._runs = runs
         self._now = now
+        self._advise = advise
         self._handlers: dict[str, Callable[[Instance, Run, Message], None]] = {
             "call": self._call,
             "began": self._began,
@@ -51,7 +56,10 @@ class RunMessages:
         run.made += 1
         run.parked = False
         number = message["call"]
-        command = _call_made(instance, run, message)
+        arg = read(message["arg"])
+        command = _call_made(instance, run, message, arg)
+        for text in advice(message["kind"], message["name"], arg) if arg is not None else ():
+            self._advise(instance.key, text)
 
         def known(decision: Decision) -> None:
             if decision.refusal is not None:
@@ -117,13 +125,19 @@ def _failure(error: dict[str, str]) -> Failure:
     return Failure(error["name"], error["message"])
 
 
-def _call_made(instance: Instance, run: Run, message: Message) -> cmd.CallMade:
+def _call_made(instance: Instance, run: Run, message: Message, arg: Any) -> cmd.CallMade:
     kind: Kind = "sleep" if message["kind"] == "until" else message["kind"]
     parent = run.calls.get(message.get("parent", 0), 0)
     parent_attempt = instance.state.records[parent].attempt if parent else 0
-    arg = read(message["arg"])
     base = cmd.CallMade(kind, message["name"], message["nth"], parent, parent_attempt)
     return _with_argument(base, message, arg)
+
+
+def _target(given: Any) -> float:
+    """The target of a sleepUntil in ms since the epoch, NaN when it is none: a number, a Date, or a number's text."""
+    if isinstance(given, str):
+        return js_number(given)
+    return float(given) if isinstance(given, int | float) else math.nan
 
 
 def _with_argument(call: cmd.CallMade, message: Message, arg: Any) -> cmd.CallMade:
@@ -136,7 +150,7 @@ def _with_argument(call: cmd.CallMade, message: Message, arg: Any) -> cmd.CallMa
         case "sleep":
             return replace(call, duration=arg)
         case "until":
-            return replace(call, until=plain(arg))
+            return replace(call, until=_target(arg))
         case _:
             options = arg if isinstance(arg, dict) else {}
             return replace(call, event_type=options.get("type"), timeout=options.get("timeout"))

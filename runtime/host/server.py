@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import socket
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from runtime.cli.terminal import Terminal
+from runtime.http.ingress import ResponseCut
 
 from .errors import CelldError
 
@@ -60,7 +65,21 @@ def _cannot_listen(ip: str, port: int, error: Exception) -> CelldError:
     return CelldError(f"Cannot listen on {ip}:{port}: {error}.", hint="Check --ip and --port.", code="cannot_listen")
 
 
-def http_server(app: Any, on_ready: Callable[[], None]) -> Any:
+class _ToTerminal(logging.Handler):
+    """Shows what uvicorn has to say the way everything else is shown."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        super().__init__(logging.WARNING)
+        self._terminal = terminal
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, ResponseCut):
+            detail = "".join(traceback.format_exception(error)) if error is not None else None
+            self._terminal.error(f"HTTP server: {record.getMessage()}", detail)
+
+
+def http_server(app: Any, terminal: Terminal, on_ready: Callable[[], None]) -> Any:
     """A uvicorn server that leaves signals to us and tells when it accepts connections."""
     import uvicorn
 
@@ -73,6 +92,8 @@ def http_server(app: Any, on_ready: Callable[[], None]) -> Any:
             await super().startup(sockets)
             on_ready()
 
+    log = logging.getLogger("uvicorn.error")
+    log.handlers, log.propagate = [_ToTerminal(terminal)], False
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -81,6 +102,5 @@ def http_server(app: Any, on_ready: Callable[[], None]) -> Any:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=5,
     )
     return Server(config)

@@ -33,6 +33,10 @@ class Front(Protocol):
         """The front isolate, as soon as there is one; raises `Unavailable` or `WorkerFailed`."""
 
 
+class ResponseCut(Exception):
+    """The response ends in the middle; the server closes the connection, and nothing needs to be said of it."""
+
+
 class WorkerFailed(Exception):
     """The Worker's code raised; with what a developer needs to see."""
 
@@ -51,6 +55,7 @@ class Exchange:
         self.body: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._credit = STREAM_CREDIT
         self._more_credit = asyncio.Event()
+        self.cut = False  # the response ends in the middle
 
     # ---------------------------------------------------------------------------------------------------- upload
 
@@ -91,17 +96,15 @@ class Exchange:
             self.isolate.send({"t": "credit", "id": self.id, "bytes": len(piece)})
         if self.cut:
             # The client must not take what it has for the whole: the server closes the connection.
-            raise ConnectionAbortedError("the Worker failed after it had begun to answer")
+            raise ResponseCut
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         status: int = head["status"]
         return status
 
-    cut = False
-
-    def fail(self, failure: dict[str, Any]) -> bool:
-        """The Worker raised; False when the response had already begun, which is then cut off."""
+    def fail(self, error: Exception) -> bool:
+        """There will be no (more) answer; False when the response had already begun, which is then cut off."""
         if not self.head.done():
-            self.head.set_exception(WorkerFailed(failure))
+            self.head.set_exception(error)
             return True
         self.cut = True
         self.body.put_nowait(None)
@@ -172,7 +175,7 @@ class Ingress:
                 exchange.head.set_result(message)
         elif message["t"] == "credit":
             exchange.credit(message["bytes"])
-        elif not exchange.fail(message):
+        elif not exchange.fail(WorkerFailed(message)):
             self._failed(message)
 
     def on_data(self, stream: int, data: bytes) -> None:
@@ -191,7 +194,12 @@ class Ingress:
         failure = {"error": {"name": "Error", "message": text}, "traceback": text}
         for exchange in self._exchanges.values():
             if exchange.isolate is isolate:
-                exchange.fail(failure)
+                exchange.fail(WorkerFailed(failure))
+
+    def stop(self) -> None:
+        """End all that is still being answered: the host is about to exit."""
+        for exchange in self._exchanges.values():
+            exchange.fail(Unavailable("celld-py is stopping."))
 
 
 def _request(id: int, scope: Scope) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class Journals:
     async def create(self, key: Key, lines: Sequence[Line], *, created: int, class_name: str = "") -> None:
         """Create a journal that holds these lines; it exists completely or not at all."""
         description = Description(key, created, class_name, len(lines))
+        fault("create.before_file")
         await self._in_thread(lambda: self._create(self.path(key), description, lines))
         fault("create.after_file")
 
@@ -194,6 +195,7 @@ class Journals:
             self._shut(key, slot)
         if key in self._closing:
             await asyncio.shield(self._closing[key])
+        fault("delete.before_file")
         await self._in_thread(lambda: self._remove(self.path(key)))
         fault("delete.after_file")
 

@@ -188,7 +188,7 @@ def set_aside(path: str) -> str:
     while os.path.exists(moved):
         count += 1
         moved = f"{path}.damaged-{stamp}-{count}"
-    # The ends stay last, so that SQLite's own tools find the log of the renamed file; without a log its index is nothing.
+    # The ends stay last, so that SQLite's own tools find the log of the renamed file. An empty log says nothing.
     if not was_left_open(path):
         unlink(*(path + end for end in SIDE_FILES))
     for end in ("", *SIDE_FILES):

@@ -69,12 +69,7 @@ class Life(RuleBasedStateMachine):
     def finish(self, step: int, **outcome: Any) -> None:
         assert self.host.code is not None
         body = self.host.code.bodies.pop(step)
-        command = cmd.AttemptFinished(step, body.attempt, **outcome)
-        if self.host.code.alive(body) or self.heard(body.parent):
-            self.host.act(lambda: self.host.tell(command))
-
-    def heard(self, step: int) -> bool:
-        return step in self.host.state.open
+        self.host.act(lambda: self.host.tell(cmd.AttemptFinished(step, body.attempt, **outcome)))
 
     @precondition(lambda self: self.host.code and self.host.code.bodies)
     @rule(data=st.data())
@@ -88,7 +83,11 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data(), value=st.sampled_from([0, 50, -1, None]))
     def a_delay_function_answers(self, data: st.DataObject, value: int | None) -> None:
         assert self.host.code is not None
-        step, attempt = data.draw(st.sampled_from(sorted(self.host.code.asked.items())))
+        self.answer(data.draw(st.sampled_from(sorted(self.host.code.asked))), value)
+
+    def answer(self, step: int, value: int | None) -> None:
+        assert self.host.code is not None
+        attempt = self.host.code.asked.pop(step)
         self.host.act(lambda: self.host.tell(cmd.DelayAnswered(step, attempt, value=value)))
 
     @precondition(lambda self: self.host.code and self.host.code.undo)
@@ -208,8 +207,7 @@ class Life(RuleBasedStateMachine):
         if ended:
             self.finish(ended[0], output="1", size=1)
         elif code is not None and code.asked:
-            step, attempt = next(iter(code.asked.items()))
-            self.host.act(lambda: self.host.tell(cmd.DelayAnswered(step, attempt, value=0)))
+            self.answer(next(iter(code.asked)), 0)
         elif code is not None and code.undo is not None:
             self.an_undo_ends(fails=False)
         else:

@@ -303,6 +303,9 @@ async def test_damage_met_while_running_is_reported_from_then_on(tmp_path: Path)
     assert not path.exists()
 
 
+PAGE = catalog_sql.SELECT + "WHERE state = 'live' AND {} ORDER BY position DESC LIMIT ?"
+
+
 @pytest.mark.parametrize(
     ("query", "index"),
     [
@@ -312,10 +315,13 @@ async def test_damage_met_while_running_is_reported_from_then_on(tmp_path: Path)
         (catalog_sql.DUE, "waking"),
         (catalog_sql.OVER, "over"),
         (catalog_sql.COUNTS, "listed"),
+        (PAGE.format("workflow = ?"), "paged"),
+        (PAGE.format("workflow = ? AND position < ?"), "paged"),
+        (PAGE.format("workflow = ? AND status = ? AND position < ?"), "listed"),
     ],
 )
-async def test_what_start_up_asks_is_answered_from_an_index(tmp_path: Path, query: str, index: str) -> None:
-    """So that 100,000 sleeping rows cost nothing: each index holds only the rows that are asked for."""
+async def test_what_start_up_and_listing_ask_is_answered_from_an_index(tmp_path: Path, query: str, index: str) -> None:
+    """So that 100,000 sleeping rows cost nothing: no question scans or sorts them all."""
     await (await Catalog.open(tmp_path / "catalog.db")).close()
     plain = sqlite3.connect(tmp_path / "catalog.db")
     values = [0] * query.count("?")

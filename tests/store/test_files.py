@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.store import Journals, Key, sqlite
+from runtime.store import Journals, Key
 from runtime.store import files as store_files
 from tests.store.lines import append, line
 

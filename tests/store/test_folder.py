@@ -18,7 +18,7 @@ import subprocess, sys
 from pathlib import Path
 from runtime.store.folder import StateFolder
 folder = StateFolder.open(Path(sys.argv[1]))
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"],
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
     pass_fds=[folder.lock], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 if sys.argv[2] == "recorded":
     folder.add_child(child.pid)

@@ -266,3 +266,41 @@ async def test_mismatch_names_the_function_when_its_task_has_no_caller() -> None
     await host.next("done")
     (told,) = host.told("mismatch")
     assert told["file"] == __file__
+
+
+async def test_large_value_counts_as_an_answer() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            await step.do("large")(lambda: 0)()
+            await step.sleep("nap", "1 hour")
+
+    host = ScriptedHost()
+    number = host.start(Flow, [["c", "do", "large", 1, 0], ["l", "do", "large", 1]])
+    host.ret(await host.next("call"), "large")
+    await host.next("call")
+    host.rest(number)
+    told = await host.next("parked")
+    assert (told["calls"], told["rets"]) == (2, 1)
+    host.release(number)
+    await host.next("released")
+
+
+async def test_call_in_a_callback_is_not_held_against_the_journal() -> None:
+    inner_called = asyncio.Event()
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            async def outer() -> None:
+                await step.do("inner")(lambda: 0)()
+                inner_called.set()
+
+            async def late() -> None:
+                await inner_called.wait()
+                await step.do("late")(lambda: 0)()
+
+            await asyncio.gather(step.do("outer")(outer)(), late())
+
+    host = ScriptedHost()
+    host.start(Flow, [["c", "do", "outer", 1, 0], ["c", "do", "late", 1, 0]])
+    await host.serve()
+    assert not host.told("mismatch")

@@ -298,3 +298,30 @@ async def test_config_in_the_step_context_is_a_fresh_copy_for_each_attempt() -> 
         assert value(await host.next("ran")) == 6
     host.release(number)
     await host.next("released")
+
+
+async def test_cancelled_attempt_that_ends_all_the_same_is_not_told() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            async def stubborn() -> str:
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    return "late"
+                return "never"
+
+            await step.do("stubborn")(stubborn)()
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    call = await host.next("call")
+    host.exec(call)
+    await host.next("began")
+    await turns()
+    run = host.runs.get(number)
+    assert run is not None
+    run.attempts.cancel({"t": "cancel", "run": number, "call": call["call"], "attempt": 1})
+    await turns()
+    assert not host.told("ran")
+    host.release(number)
+    await host.next("released")

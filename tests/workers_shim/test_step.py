@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -314,3 +315,25 @@ async def test_config_that_cannot_travel_is_invalid() -> None:
         'Error: WorkflowFatalError: Step config for "s" is in a invalid format. '
         "See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
     )
+
+
+async def test_error_that_no_waiter_is_left_for_is_nobodys(caplog: pytest.LogCaptureFixture) -> None:
+    host = ScriptedHost()
+
+    async def body(step: Any) -> Any:
+        step.do("base")(lambda: 0)
+        task = asyncio.create_task(step.do("user")(lambda base: 0)())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        await step.sleep("nap", 1)
+
+    host.start(flow(body))
+    base, nap = await host.next("call"), await host.next("call")
+    await turns()
+    host.ret(base, error={"name": "Error", "message": "late"})
+    await turns()
+    host.ret(nap)
+    await host.next("done")
+    gc.collect()
+    assert not caplog.records

@@ -1,0 +1,1 @@
+"""Measures `celld-py dev`, and `wrangler dev` beside it: ``python -m bench --help``."""

@@ -1,0 +1,86 @@
+"""Memory: idle, and with sleeping instances."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bench import fabricate, processes
+from bench.rows.types import Metric, Row, Sample, Stage
+from bench.server import Server, running, status
+
+
+async def idle(stage: Stage) -> Sample:
+    """Memory of all processes some time after the first response."""
+    async with running(stage.side, stage.folder, stage.sizes.patience) as server:
+        await asyncio.sleep(stage.sizes.settle / 2)
+        return {"idle": processes.pss(server.pids), "idle_files": processes.descriptors(server.pids)}
+
+
+async def sleepers(stage: Stage) -> Sample:
+    """What sleeping instances, created the ordinary way, add to that."""
+    sizes = stage.sizes
+    async with running(stage.side, stage.folder, sizes.patience) as server, server.client() as client:
+        # One first: what a side sets up once, with the first instance, is not the price of each.
+        await client.post("/batch", {"workflow": "sleeper", "prefix": "first", "count": 1, "params": {}})
+        await asyncio.sleep(sizes.settle)
+        memory, files = processes.pss(server.pids), processes.descriptors(server.pids)
+        order = {"workflow": "sleeper", "prefix": "asleep", "count": sizes.sleepers, "params": {}}
+        async with asyncio.timeout(3 * sizes.patience):
+            made = await client.post("/batch", order)
+        assert made == {"made": sizes.sleepers}, made
+        await asyncio.sleep(sizes.settle)
+        return {
+            "sleepers": processes.pss(server.pids) - memory,
+            "sleepers_files": processes.descriptors(server.pids) - files,
+        }
+
+
+async def many_sleepers(stage: Stage) -> Sample:
+    """Start-up and memory with a great many sleeping instances, most of which are written straight into the store."""
+    sizes = stage.sizes
+    async with running(stage.side, stage.folder, sizes.patience) as server, server.client() as client:
+        await client.post("/create", {"workflow": "sleeper", "id": fabricate.TEMPLATE, "params": {}})
+        while (await status(client, "sleeper", fabricate.TEMPLATE))["status"] != "waiting":
+            await asyncio.sleep(0.1)
+        server.stop()
+    await fabricate.sleepers(stage.folder / "state", sizes.many_sleepers, sizes.many_files)
+    server = Server(stage.side, stage.folder, sizes.patience)
+    try:
+        launch = await server.first_response()
+        await asyncio.sleep(sizes.settle / 2)
+        async with server.client() as client:
+            assert (await status(client, "sleeper", fabricate.name(0)))["status"] == "waiting"
+        memory, files = processes.pss(server.pids), processes.descriptors(server.pids)
+        return {"many_launch": launch, "many": memory, "many_files": files}
+    finally:
+        server.kill()
+
+
+IDLE = Row(
+    "idle",
+    (
+        Metric("idle", "memory of all processes, idle", "MB", False, "< 140"),
+        Metric("idle_files", "open descriptors, idle", "", False),
+    ),
+    idle,
+)
+SLEEPERS = Row(
+    "sleepers",
+    (
+        Metric("sleepers", "memory that 1,000 sleeping instances add", "MB", False, "< 10"),
+        Metric("sleepers_files", "open descriptors that they add", "", False, "0"),
+    ),
+    sleepers,
+    most_rounds=3,
+)
+MANY_SLEEPERS = Row(
+    "many-sleepers",
+    (
+        Metric("many_launch", "100,000 sleeping: launch to first response", "s", False, "< 2"),
+        Metric("many", "100,000 sleeping: memory of all processes", "MB", False, "< 250"),
+        Metric("many_files", "100,000 sleeping: open descriptors", "", False),
+    ),
+    many_sleepers,
+    ours_only=True,
+    most_rounds=3,
+)

@@ -1,0 +1,71 @@
+"""When the server is killed: at each point that the code names, and at any moment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from tests.dev import ROOT
+
+POINT = re.compile(r'(?<![\w.])fault\("([a-z_.]+)"\)')
+
+# Points of the way back from a crash: each is passed only after a crash at the point beside it.
+FOLLOWS = {
+    "recover.half_created": "create.after_row",
+    "recover.half_deleted": "delete.after_row",
+    "lost.before_commit": "instance.after_effects",
+    "lost.after_commit": "instance.after_effects",
+}
+
+HOST, WORK, FRONT, ALL = "host", "work isolate", "front isolate", "host and isolates"
+VICTIMS = (HOST, WORK, FRONT, ALL)
+_WEIGHTS = (4, 3, 1, 3)
+_TURNS = (1, 1, 1, 2, 3, 5, 8)  # at which pass of a point it strikes
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One kill that is to be: at a point (which the host passes, and dies), or at any moment."""
+
+    victim: str
+    point: str | None = None
+    turn: int = 1
+    tries: int = 0  # how often it was waited for in vain
+
+    @property
+    def name(self) -> str:
+        """As the histogram has it."""
+        return self.point or f"any moment: {self.victim}"
+
+    @property
+    def again(self) -> Moment:
+        """The same, at its first pass."""
+        return Moment(self.victim, self.point, 1, self.tries + 1)
+
+
+def named_points() -> list[str]:
+    """All points of the host's code, so that a new one cannot be forgotten."""
+    files = sorted((ROOT / "runtime").rglob("*.py"))
+    return sorted({name for file in files for name in POINT.findall(file.read_text()) if file.name != "faults.py"})
+
+
+def plan(kills: int, points: Sequence[str], random: Random) -> list[Moment]:
+    """At least that many moments: every point once, the rest half points and half any moment, in random order."""
+    groups = [_at(point, random) for point in points]
+    while sum(map(len, groups)) < kills:
+        groups.append(_at(random.choice(points), random) if random.random() < 0.4 else [_any(random)])
+    random.shuffle(groups)
+    return [moment for group in groups for moment in group]
+
+
+def _at(point: str, random: Random) -> list[Moment]:
+    before = FOLLOWS.get(point)
+    if before is not None:
+        return [Moment(HOST, before), Moment(HOST, point)]
+    return [Moment(HOST, point, random.choice(_TURNS))]
+
+
+def _any(random: Random) -> Moment:
+    return Moment(random.choices(VICTIMS, _WEIGHTS)[0])
