@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from workers_shim import errors, output, values
+from workers_shim import current, errors, output, values
 from workers_shim.call import Call
 from workers_shim.scope import NEUTRAL, Scope
 from workers_shim.wire.messages import Cancel, Delay, Exec
@@ -51,6 +51,7 @@ class Attempts:
             raise  # the loop is being closed
         except BaseException as error:  # also SystemExit: user code must not end the isolate
             ran["error"] = errors.describe(error)
+            _warn_of_subclass(error)
         finally:
             self._tasks.pop((call.number, ctx["attempt"]), None)
             output.flush()
@@ -92,6 +93,16 @@ class Attempts:
                 answer["error"] = str(error)
         if not self._run.root.dead:
             self._run.send(answer)
+
+
+def _warn_of_subclass(error: BaseException) -> None:
+    """Cloudflare compares the exact name of the class, so a subclass is retried; few expect that."""
+    name = type(error).__name__
+    if isinstance(error, errors.NonRetryableError) and name != "NonRetryableError":
+        current.host.warn(
+            f"{name} is a subclass of NonRetryableError, and is retried: only NonRetryableError itself ends a step.",
+            once=f"subclass {name}",
+        )
 
 
 def _context(call: Call, attempt: int, config: dict[str, Any]) -> values.JsDict:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
-from workers_shim import errors, values
+from workers_shim import current, errors, values
 from workers_shim.place import Place
 from workers_shim.scope import Scope
 from workers_shim.wire.messages import ErrorData, Identity, Kind
@@ -74,10 +74,18 @@ class Call:
         """Hand the outcome to all who wait."""
         assert self.outcome is None, f"{describe(self.identity)} settled twice"
         self.outcome = outcome
+        if self.kind == "wait" and outcome.error is None and all(waiter.done() for waiter in self.waiters):
+            self._warn_unheard()
         for waiter in self.waiters:
             if not waiter.done():
                 waiter.set_result(None)
         self.waiters.clear()
+
+    def _warn_unheard(self) -> None:
+        """As on Cloudflare, a wait whose task was cancelled stays registered, and takes its event from later ones."""
+        current.host.warn(
+            f"{describe(self.identity)} took an event, but the code no longer waits for it: its task was cancelled.",
+        )
 
     async def wait(self) -> Any:
         """Give the call's value or raise its error. Cancelling one who waits changes nothing for the others."""

@@ -32,5 +32,5 @@ class Host(Protocol):
 
 host: Host  # set by isolate.py
 
-# The run, step and attempt that the current task belongs to, for the log prefix: (run, "name-count" | None, attempt | None).
+# Whose the current task is, for the log prefix: (run, "name-count" or None, attempt or None).
 ORIGIN: ContextVar[tuple[int, str | None, int | None] | None] = ContextVar("ORIGIN", default=None)

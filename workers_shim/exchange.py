@@ -42,7 +42,7 @@ class Exchange:
             response = find_handler()(request)
             if inspect.isawaitable(response):
                 response = await response
-            status, headers, body = http_messages.outgoing(response)
+            status, headers, body = http_messages.outgoing(response, asked["method"])
             await self._respond(status, headers, body)
 
     @contextmanager
@@ -55,6 +55,8 @@ class Exchange:
             if not (self._gone and self._sending):  # then it is the end of a producer that nobody hears
                 self._transport.send({"t": "request_failed", "id": self.number, **failure(error)})
         finally:
+            if self.inflow is not None:
+                self.inflow.broken()  # with the response the host stops to send the rest of the request
             output.flush()
 
     async def _respond(self, status: int, headers: list[tuple[str, str]], body: Body) -> None:

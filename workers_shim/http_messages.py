@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Body = bytes | AsyncIterator[bytes] | None
 
+_BODILESS = (204, 304)
+
 
 def incoming(method: str, url: str, headers: list[tuple[str, str]], body: AsyncIterator[bytes] | None) -> Request:
     """The Request that a handler is given; its body is read from the wire when the handler reads it."""
@@ -24,12 +26,22 @@ def incoming(method: str, url: str, headers: list[tuple[str, str]], body: AsyncI
     return Request(arrived(method, url, Headers.of(headers), stream))
 
 
-def outgoing(response: object) -> tuple[int, list[tuple[str, str]], Body]:
+def outgoing(response: object, method: str = "GET") -> tuple[int, list[tuple[str, str]], Body]:
     """Status, header lines and body of what a handler returned."""
     answer = getattr(response, "js_object", response)
     if not isinstance(answer, JsResponse):
         raise TypeError(_unusable(response))
-    return answer.status, [(name, _latin(value)) for name, value in answer.headers.lines()], answer.detach()
+    lines, body = [(name, _latin(value)) for name, value in answer.headers.lines()], answer.detach()
+    bodiless = method == "HEAD" or answer.status in _BODILESS
+    return answer.status, lines if bodiless and body is None else _measured(lines, body), body
+
+
+def _measured(lines: list[tuple[str, str]], body: Body) -> list[tuple[str, str]]:
+    """The header lines with the body's true length. As on Cloudflare a stream has none, whatever its maker says."""
+    others = [line for line in lines if line[0].lower() != "content-length"]
+    if isinstance(body, AsyncIterator):
+        return others
+    return [*others, ("content-length", str(len(body or b"")))]
 
 
 def _latin(value: str) -> str:

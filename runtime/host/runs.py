@@ -59,6 +59,7 @@ class Runs:
         """Give the instance a run, now or when an isolate is there; False when it has to queue, on disk."""
         key = instance.key
         self._coming.discard(key)
+        self._pending.pop(key, None)
         problem = self._problem(key, instance.class_name)
         if problem is not None:
             self.held[key] = problem
@@ -66,6 +67,7 @@ class Runs:
         if self.free <= 0:
             self._queue[key] = None
             return False
+        self._queue.pop(key, None)
         self._pending[key] = instance
         self._begin_pending()
         return True
@@ -95,18 +97,19 @@ class Runs:
             self._coming.add(key)
             self._activate(key)
 
-    def not_coming(self, key: Key) -> None:
-        """The instance turned out to need no run (or cannot be opened): its place is free again."""
-        if key in self._coming:
-            self._coming.discard(key)
+    def arrived(self, instance: Instance) -> None:
+        """The instance is in memory; one that has a run already needs no second place."""
+        if instance.run is not None:
+            self._coming.discard(instance.key)
             self.pump()
 
     def forget(self, key: Key) -> None:
-        """The instance is deleted."""
+        """The instance needs no run: it rests, is deleted or cannot be opened. A place kept for it is free."""
         self._queue.pop(key, None)
         self._pending.pop(key, None)
         self.held.pop(key, None)
-        self.not_coming(key)
+        self._coming.discard(key)
+        self.pump()
 
     # ---------------------------------------------------------------------------------------------------- isolate
 
@@ -179,6 +182,9 @@ class Runs:
             instance = self._pending.pop(key)
             if instance.gone or instance.run is not None:
                 continue
+            if self._problem(key, instance.class_name) is not None:
+                instance.nudge()  # new code lacks its class: it asks again, and is held
+                continue
             workflow = self._workflows[key.workflow]
             self._count += 1
             run = Run(self._count, isolate)
@@ -196,7 +202,8 @@ class Runs:
 
     def name(self, run: int) -> Key | None:
         """Whose output a run's output is, also shortly after the run has ended."""
-        return self._names.get(run)
+        owner = self._owners.get(run)
+        return self._names.get(run) if owner is None else owner.key
 
     def ended(self, run: Run) -> None:
         """A run is over: its isolate forgets it, its place is free."""
@@ -212,6 +219,7 @@ class Runs:
 
         def asleep(decision: Decision) -> None:
             if run.parked and run.id in self._owners:
+                self._unpark(run)
                 self._parked[run.id] = self._clock.call_at(self._clock.now() + self._grace, lambda: self.hibernate(run))
                 while len(self._parked) > MAX_PARKED:
                     oldest = self._owners[next(iter(self._parked))].run
@@ -225,7 +233,10 @@ class Runs:
         """Take a run out of memory, if it still only waits."""
         self._unpark(run)
         instance = self._owners.get(run.id)
-        if instance is None or instance.run is not run or not instance.quiet:
+        if instance is None or instance.run is not run:
+            return
+        if not instance.quiet:
+            run.parked = False  # something happens to it just now; after that it is asked again whether it rests
             return
         if instance.state.status == "waiting" and instance.state.only_waits():
             fault("hibernate.before_end")

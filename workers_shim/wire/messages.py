@@ -104,7 +104,7 @@ class Log(TypedDict):
 #   ["c", kind, name, nth, nested]                a call was made; nested is 1 when it was made inside a step's callback
 #   ["v", kind, name, nth, value]                 it settled with this value (devalue text)
 #   ["e", kind, name, nth, {name, message}]       it settled with this error
-#   ["l", kind, name, nth]                        it settled with a value too large to send along; make the call to get it
+#   ["l", kind, name, nth]                        its value is too large to send along; make the call to get it
 Entry = list[Any]
 
 
@@ -290,10 +290,11 @@ class Bind(TypedDict):
 
     ``args`` is devalue text of the list of arguments as the user gave them, with the instance id in front for the
     instance's methods. A user's *value* inside them (``params`` of create, ``payload`` of sendEvent) is replaced by its
-    own devalue text, so that the host can store it unread. Operations: create [options] · createBatch [list or object] ·
-    get [id] · deleteBatch [ids] · status [id] · pause [id] · resume [id] · delete [id] · terminate [id, options] ·
-    restart [id, options] · sendEvent [id, event] · subscribe [id, options] · next [subscription] · dispose
-    [subscription]. An argument left out is simply not in the list.
+    own devalue text, so that the host can store it unread. An argument left out is simply not in the list.
+
+    Operations: create [options], createBatch [list or object], get [id], deleteBatch [ids], status [id], pause [id],
+    resume [id], delete [id], terminate [id, options], restart [id, options], sendEvent [id, event],
+    subscribe [id, options], next [subscription], dispose [subscription].
     """
 
     t: Literal["bind"]
