@@ -61,7 +61,7 @@ def write_project(folder: Path, code: str, *workflows: str, **config: Any) -> Pa
     wrangler.jsonc as it is, over what stands there.
     """
     settings: dict[str, Any] = {
-        "name": folder.name,
+        "name": "worker",
         "main": "src/main.py",
         "compatibility_date": "2026-11-01",
         "compatibility_flags": ["python_workers"],

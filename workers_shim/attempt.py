@@ -50,7 +50,7 @@ class Attempts:
         except GeneratorExit:
             raise  # the loop is being closed
         except BaseException as error:  # also SystemExit: user code must not end the isolate
-            ran["error"] = errors.describe(error)
+            ran["error"] = errors.report(error)
             _warn_of_subclass(error)
         finally:
             self._tasks.pop((call.number, ctx["attempt"]), None)

@@ -95,6 +95,14 @@ def describe(error: BaseException) -> ErrorData:
     return {"name": "PythonError", "message": user_traceback(error)}
 
 
+def report(error: BaseException) -> ErrorData:
+    """`describe`, and for the developer the traceback with our notes, unless the error was only passed on."""
+    data = describe(error)
+    if data["name"] != "PythonError" and not hasattr(error, _ORIGIN):
+        data["detail"] = user_traceback(error)
+    return data
+
+
 def revive(error: ErrorData) -> Exception:
     """Give the exception that Python code meets where a step or a call failed with this error."""
     name, message = error["name"], error["message"]

@@ -128,10 +128,11 @@ class Inbox:
         self._send_from_any_thread(message)
 
     def _send_from_any_thread(self, message: dict[str, Any]) -> None:
+        self._transport.logs.append(message)
         if asyncio._get_running_loop() is self._loop:
-            self._transport.send(message)
+            self._transport.flush_soon()
         else:
-            self._loop.call_soon_threadsafe(self._transport.send, message, context=NEUTRAL)
+            self._loop.call_soon_threadsafe(self._transport.flush_soon, context=NEUTRAL)
 
     def _flush_later(self) -> None:
         if asyncio._get_running_loop() is self._loop:

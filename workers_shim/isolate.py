@@ -55,8 +55,8 @@ async def live(stream: socket.socket, watch: socket.socket) -> None:
 
     loop = asyncio.get_running_loop()
     loop.set_task_factory(task_factory)  # type: ignore[arg-type]  # typeshed has no word for its options
-    Watch(watch, loop).start()
     transport = Transport(loop)
+    Watch(watch, loop, transport.logs).start()
     inbox = Inbox(loop, transport)
     await transport.connect(stream, inbox)
     await inbox.gone.wait()

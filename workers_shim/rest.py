@@ -31,12 +31,13 @@ _SHIELD = "shield.<locals>._outer_done_callback"
 
 def busy(loop: Any, mine: Mine) -> bool:
     """Whether the loop has a handle ready in one of these scopes: their code goes on by itself."""
-    return any(_belongs(handle, mine) for handle in loop._ready)
+    return any(_belongs(handle, mine) for handle in list(loop._ready))
 
 
 def busy_in(loop: Any, scope: Scope) -> bool:
     """`busy` for one scope, written out: it is asked for each result."""
-    for handle in loop._ready:  # noqa: SIM110 - a generator would cost as much again
+    # A copy, which the interpreter lock keeps whole: other threads (the watch's, the user's) add handles at any moment.
+    for handle in list(loop._ready):  # noqa: SIM110 - a generator would cost as much again
         if handle._context.get(SCOPE) is scope and not handle._cancelled:
             return True
     return False

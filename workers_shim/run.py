@@ -72,7 +72,7 @@ class Run:
         except BaseException as error:  # also SystemExit: user code must not end the isolate
             if self.root.dead:
                 return
-            done["error"] = errors.describe(error)
+            done["error"] = errors.report(error)
         if not self.root.dead:
             self._finish(done)
 

@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 import traceback
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -46,6 +47,8 @@ class Transport(asyncio.Protocol):
     """Frames over one socket, on the loop's own thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        # What user code printed since the last flush. While the loop is blocked the watch thread takes it from here.
+        self.logs: deque[Mapping[str, Any]] = deque()
         self._receiver: Receiver
         self._loop = loop
         self._reader = FrameReader()
@@ -63,21 +66,34 @@ class Transport(asyncio.Protocol):
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message with all others of this turn of the loop; a run's messages keep their order."""
+        if self.logs:
+            self._take_logs()  # they were printed before this
+        self._write_message(message)
+        self.flush_soon()
+
+    def _take_logs(self) -> None:
+        while self.logs:
+            try:
+                self._write_message(self.logs.popleft())
+            except IndexError:  # the watch thread was quicker
+                return
+
+    def _write_message(self, message: Mapping[str, Any]) -> None:
         text = _JSON.encode(message) if _C_ENCODER is None else "".join(_C_ENCODER(message, 0))
         self._writer.message(text.encode("ascii"), message.get("run"))
-        self._soon()
 
     def send_data(self, stream: int, data: bytes) -> None:
         """Send a piece of a body; its sender keeps to the stream's credit."""
         self._writer.data(stream, data)
-        self._soon()
+        self.flush_soon()
 
     def send_end(self, stream: int) -> None:
         """End a body."""
         self._writer.end(stream)
-        self._soon()
+        self.flush_soon()
 
-    def _soon(self) -> None:
+    def flush_soon(self) -> None:
+        """Write what waits when the code that is ready now has run."""
         if self._flush is None:
             self._flush = self._loop.call_soon(self.flush, context=NEUTRAL)
 
@@ -86,6 +102,7 @@ class Transport(asyncio.Protocol):
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
+        self._take_logs()
         while self._writer and not self._full and self._socket is not None:
             self._socket.write(self._writer.take(AT_ONCE))
 
@@ -107,7 +124,7 @@ class Transport(asyncio.Protocol):
             else:
                 assert isinstance(frame, End)
                 self._receiver.end(frame.stream)
-        self._soon()  # behind the tasks that these frames woke, so that their answers need no turn more
+        self.flush_soon()  # behind the tasks that these frames woke, so that their answers need no turn more
 
     def pause_writing(self) -> None:
         """The socket is full: what is sent now waits here, messages before bodies."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
 import sys
 import threading
 import time
+from collections import deque
+from collections.abc import Mapping
+from types import FrameType
 from typing import Any
 
 from workers_shim import place
@@ -21,8 +25,9 @@ LOOK = 0.02  # seconds that a loop which is not blocked has to come round before
 class Watch:
     """Answers each ``?`` on the watch socket with one line. It costs the loop nothing when nobody asks."""
 
-    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, logs: deque[Mapping[str, Any]]) -> None:
         self._socket = sock
+        self._logs = logs
         self._loop = loop
         self._main = threading.main_thread().ident or 0
         self._asked: float | None = None  # when the loop was asked to come round; None when it has
@@ -59,10 +64,23 @@ class Watch:
             return {"blocked": 0.0}
         pulse: Pulse = {"blocked": round(time.monotonic() - asked, 3)}
         self._name_attempt(pulse)
-        where = place.of_stack(sys._current_frames().get(self._main))
+        frame = sys._current_frames().get(self._main)
+        where = place.of_stack(frame)
         if where is not None:
             pulse["code"] = str(where)
+        if _debugged(frame):
+            pulse["debugger"] = True
+        if self._logs:
+            pulse["log"] = self._printed()
         return pulse
+
+    def _printed(self) -> list[Any]:
+        """What the blocked code has printed: the loop cannot send it, and may never come round to it."""
+        printed: list[Any] = []
+        with contextlib.suppress(IndexError):  # the loop may come round after all, and take the rest
+            while self._logs:
+                printed.append(self._logs.popleft())
+        return printed
 
     def _ask(self) -> None:
         if self._asked is None:
@@ -83,3 +101,14 @@ class Watch:
         if scope.call is not None and scope.attempt is not None:
             pulse["call"] = scope.call.number
             pulse["attempt"] = scope.attempt
+
+
+def _debugged(frame: FrameType | None) -> bool:
+    """Whether a debugger may be what holds the code: pydevd (debugpy, PyCharm) is there, or pdb is on the stack."""
+    if "pydevd" in sys.modules:
+        return True
+    while frame is not None:
+        if frame.f_globals.get("__name__") in ("bdb", "pdb"):
+            return True
+        frame = frame.f_back
+    return False

@@ -8,6 +8,9 @@ from bench import fabricate, processes
 from bench.rows.types import Metric, Row, Sample, Stage
 from bench.server import Server, running, status
 
+LOOK = 0.1
+ASLEEP = ("waiting", "running")  # the official local engine calls a sleeping instance running
+
 
 async def idle(stage: Stage) -> Sample:
     """Memory of all processes some time after the first response."""
@@ -19,20 +22,25 @@ async def idle(stage: Stage) -> Sample:
 async def sleepers(stage: Stage) -> Sample:
     """What sleeping instances, created the ordinary way, add to that."""
     sizes = stage.sizes
-    async with running(stage.side, stage.folder, sizes.patience) as server, server.client() as client:
+    async with running(stage.side, stage.folder, sizes.patience) as server:
         # One first: what a side sets up once, with the first instance, is not the price of each.
-        await client.post("/batch", {"workflow": "sleeper", "prefix": "first", "count": 1, "params": {}})
+        await _asleep(server, "first", 1, sizes.patience)
         await asyncio.sleep(sizes.settle)
         memory, files = processes.pss(server.pids), processes.descriptors(server.pids)
-        order = {"workflow": "sleeper", "prefix": "asleep", "count": sizes.sleepers, "params": {}}
-        async with asyncio.timeout(3 * sizes.patience):
-            made = await client.post("/batch", order)
-        assert made == {"made": sizes.sleepers}, made
+        await _asleep(server, "asleep", sizes.sleepers, 3 * sizes.patience)
         await asyncio.sleep(sizes.settle)
         return {
             "sleepers": processes.pss(server.pids) - memory,
             "sleepers_files": processes.descriptors(server.pids) - files,
         }
+
+
+async def _asleep(server: Server, prefix: str, count: int, patience: float) -> None:
+    async with server.client() as client, asyncio.timeout(patience):
+        order = {"workflow": "sleeper", "prefix": prefix, "count": count, "params": {}}
+        assert await client.post("/batch", order) == {"made": count}
+        while (await status(client, "sleeper", f"{prefix}{count - 1}"))["status"] not in ASLEEP:
+            await asyncio.sleep(LOOK)
 
 
 async def many_sleepers(stage: Stage) -> Sample:
@@ -41,7 +49,7 @@ async def many_sleepers(stage: Stage) -> Sample:
     async with running(stage.side, stage.folder, sizes.patience) as server, server.client() as client:
         await client.post("/create", {"workflow": "sleeper", "id": fabricate.TEMPLATE, "params": {}})
         while (await status(client, "sleeper", fabricate.TEMPLATE))["status"] != "waiting":
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(LOOK)
         server.stop()
     await fabricate.sleepers(stage.folder / "state", sizes.many_sleepers, sizes.many_files)
     server = Server(stage.side, stage.folder, sizes.patience)

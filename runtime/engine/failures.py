@@ -11,11 +11,12 @@ import msgspec
 from .durations import show
 
 
-class Failure(msgspec.Struct, frozen=True):
-    """An error's name and message. Stacks do not cross to user code on Cloudflare either."""
+class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error's name and message, as programs see it. ``detail`` (a traceback) is for the developer's eyes only."""
 
     name: str
     message: str
+    detail: str = ""
 
 
 NON_RETRYABLE = "NonRetryableError"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,7 +41,7 @@ def _wait(name: str, options: dict[str, Any]) -> Iterator[str]:
 
 def _duration(call: str, what: str, value: Any) -> Iterator[str]:
     unit = unknown_unit(value)
-    if unit is not None:
+    if unit is not None and math.isfinite(milliseconds(value)):
         yield (
             f'{call}: the {what} "{value}" is {show(milliseconds(value))} ms, because Workflows has no unit "{unit}" '
             f"and takes it for milliseconds. Units: {_KNOWN}, each with or without s."

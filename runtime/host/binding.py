@@ -43,16 +43,21 @@ class Bindings:
             "restart": self._command(_restart),
             "sendEvent": self._send_event,
             "delete": self._delete,
-            "subscribe": self._subscribe,
             "next": self._next,
             "dispose": self._dispose,
         }
 
-    async def call(self, workflow: str, operation: str, args: str) -> str:
-        """Perform one operation; gives devalue text, raises `Refused` with what user code is to see."""
+    async def call(self, workflow: str, operation: str, args: str, caller: object = None) -> str:
+        """Perform one operation; gives devalue text, raises `Refused` with what user code is to see.
+
+        Subscriptions last no longer than their ``caller``, whose end `lost` tells.
+        """
         given = [None if isinstance(arg, Undefined) else plain(arg) for arg in devalue.parse(args)]
         try:
-            answer = await self._operations[operation](workflow, given)
+            if operation == "subscribe":
+                answer = await self._subscribe(workflow, given, caller)
+            else:
+                answer = await self._operations[operation](workflow, given)
         except NotFound:
             raise not_found() from None
         return UNDEFINED_TEXT if answer is UNDEFINED else build(answer)
@@ -189,14 +194,18 @@ class Bindings:
 
     # ------------------------------------------------------------------------------------------------ subscriptions
 
-    async def _subscribe(self, workflow: str, args: Arguments) -> Any:
+    def lost(self, caller: object) -> None:
+        """A caller is gone, and what it followed with it."""
+        self._subscriptions.lost(caller)
+
+    async def _subscribe(self, workflow: str, args: Arguments, caller: object) -> Any:
         options = args[1] if len(args) > 1 else {}
         key = _key(workflow, args)
         try:
             await self._instances.exists(key)
         except NotFound:
             raise workflow_error(rules.MISSING) from None
-        number = await self._subscriptions.open(key, options)
+        number = await self._subscriptions.open(key, options, caller)
         if isinstance(number, Failure):
             raise Refused(number)
         return number
@@ -227,7 +236,7 @@ def _check_size(text: str) -> None:
 
 def _counted(given: dict[str, Any]) -> list[dict[str, Any]]:
     count = given["count"]
-    if isinstance(count, bool) or not isinstance(count, int | float) or count != int(count) or count <= 0:
+    if not rules.is_whole(count) or count <= 0:
         raise workflow_error("(body) count must be a positive integer")
     if count > rules.MAX_BATCH:
         raise workflow_error("(body) batchCreate only supports 100 instances at a time")
@@ -271,8 +280,8 @@ def _restart(options: Any) -> cmd.Command:
     if not isinstance(origin, dict):
         return cmd.Restart()
     name, count = origin.get("name"), origin.get("count", 1)
-    whole = isinstance(count, int | float) and count == int(count)
-    return cmd.Restart(name, int(count) if whole else 0, origin.get("type", "do"), partial=True)
+    whole = int(count) if rules.is_whole(count) else 0
+    return cmd.Restart(name, whole, origin.get("type", "do"), partial=True)
 
 
 def error_data(refused: Refused) -> dict[str, str]:

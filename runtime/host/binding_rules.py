@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 from runtime.engine import Failure
 from runtime.engine.durations import milliseconds
@@ -58,6 +59,13 @@ def not_found() -> Refused:
 def is_id(id: Any) -> bool:
     """Whether ``create`` accepts it."""
     return isinstance(id, str) and len(id) <= MAX_ID and _ID.fullmatch(id) is not None
+
+
+def is_whole(value: Any) -> TypeGuard[int | float]:
+    """Whether it is a whole number, as JavaScript's ``Number.isInteger`` has it."""
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value == int(value)
+    )
 
 
 def is_reserved(id: str) -> bool:

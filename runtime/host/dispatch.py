@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from runtime.cli.terminal import Terminal
@@ -59,6 +59,11 @@ class Dispatch:
         else:
             self._tell[kind](message)
 
+    def printed(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Show `log` messages that came another way, because the code that wrote them blocks its isolate."""
+        for message in messages:
+            self._log({**message})
+
     def on_data(self, isolate: Isolate, stream: int, data: bytes) -> None:
         self.ingress.on_data(stream, data)
 
@@ -70,13 +75,14 @@ class Dispatch:
 
     def on_lost(self, isolate: Isolate) -> None:
         self._runs.lost(isolate)
+        self._bindings.lost(isolate)
         self.ingress.lost(isolate)
         self.isolates.lost(isolate)
 
     async def _answer(self, isolate: Isolate, message: dict[str, Any]) -> None:
         answer: dict[str, Any] = {"t": "bound", "id": message["id"]}
         try:
-            answer["value"] = await self._bindings.call(message["workflow"], message["op"], message["args"])
+            answer["value"] = await self._bindings.call(message["workflow"], message["op"], message["args"], isolate)
         except Refused as refused:
             answer["error"] = error_data(refused)
         except Exception as error:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 After = Callable[[Decision], None]
 
+NEVER = 2**53  # ms; the end of a timeout such as "Infinity", which is a duration too
 REST_WORTH = 250  # ms; for a shorter wait the run is not asked to rest, nor the instance called waiting
 
 
@@ -105,13 +106,13 @@ class Instance:
                     decided.append((waiting, decision))
                     events += decision.events
             pending = self._append(events)
+            if pending is None:
+                self._act(decided, events)
+                return
         except Exception as error:
             self._failed(batch, error)
             return
-        if pending is None:
-            self._act(decided, events)
-        else:
-            self._committing = asyncio.ensure_future(self._commit(pending, batch, decided, events))
+        self._committing = asyncio.ensure_future(self._commit(pending, batch, decided, events))
 
     def _decide(self, waiting: _Waiting) -> Decision | None:
         if waiting.run is not None and waiting.run is not self.run:
@@ -138,20 +139,21 @@ class Instance:
         events: list[Event],
     ) -> None:
         try:
-            await pending
+            try:
+                await pending
+            finally:
+                self._committing = None
+            self._act(decided, events)
         except Exception as error:
-            self._committing = None
             self._failed(batch, error)
             return
-        self._committing = None
-        self._act(decided, events)
         if self._inbox:
             self.nudge()
 
     def _act(self, decided: list[tuple[_Waiting, Decision]], events: list[Event]) -> None:
         fault("instance.before_effects")
         for waiting, decision in decided:
-            if waiting.after is not None:
+            if waiting.after is not None and (waiting.run is None or waiting.run is self.run):
                 waiting.after(decision)
             if waiting.reply is not None and not waiting.reply.done():
                 waiting.reply.set_result(decision)
@@ -160,7 +162,12 @@ class Instance:
         if events:
             self.home.published(self, events)
         fault("instance.after_effects")
-        self._settle_down()
+        if not self.gone:
+            self._settle_down()
+
+    def fail(self, error: Exception) -> None:
+        """Nothing that the instance's run says can be trusted any more: stop this instance, and no other."""
+        self._failed([], error)
 
     def _failed(self, batch: list[_Waiting], error: Exception) -> None:
         """The store or an invariant gave way: what is in memory may be ahead of the journal, so it is dropped."""
@@ -252,7 +259,7 @@ class Instance:
             self._ask_for_what_is_owed()
             return
         now = self.home.clock.now()
-        due = self.state.next_due()
+        due = self.state.next_due(attempts=not self.run.moving)
         self._arm(due, now)
         self._watch_attempts(self.run, now)
         self._ask_for_rest(self.run, due, now)
@@ -300,7 +307,7 @@ class Instance:
             if step not in run.timeouts:
                 record = self.state.records[step]
                 assert record.config is not None
-                end = began + milliseconds(record.config.timeout)
+                end = min(began + milliseconds(record.config.timeout), NEVER)
                 timeout = cmd.AttemptTimedOut(step, record.attempt)
                 run.timeouts[step] = self.home.clock.call_at(round(end), lambda t=timeout: self.tell(t, run))  # type: ignore[misc]
 

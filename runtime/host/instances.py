@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runtime.engine import Decision, Event, Rules, State, decode, encode, fold, kind_of
 from runtime.engine import commands as cmd
 from runtime.engine.events import Created, WorkflowQueued
 from runtime.faults import fault
-from runtime.store import StoreFull
+from runtime.store import JournalExists, StoreError, StoreFull
 from runtime.store.types import CatalogStore, JournalStore, Key, Line, NewRow
 
 from .clock import Clock
@@ -64,6 +64,7 @@ class Instances:
         self._live: dict[Key, Instance] = {}
         self._opening: dict[Key, asyncio.Task[Instance]] = {}
         self._leaving: dict[Key, asyncio.Task[None]] = {}
+        self._deleting: dict[Key, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
@@ -87,29 +88,51 @@ class Instances:
         now = self.clock.now()
         class_name = self._workflows[workflow].class_name
         keys = [Key(workflow, new.id) for new in wanted]
+        for key in keys:
+            await self._deletion(key)
         existed = await self.catalog.create([NewRow(key, class_name, "queued", now) for key in keys])
         fault("create.after_row")
-        fresh = [(key, new) for key, new in zip(keys, wanted, strict=True) if key not in existed]
+        fresh = {key: new for key, new in zip(keys, wanted, strict=True) if key not in existed}
+        outcomes = await self._make(fresh, class_name, now)
+        try:
+            for outcome in filter(None, outcomes.values()):
+                raise outcome
+            await self.catalog.confirm(fresh)
+        except Exception:
+            # A file that was there before its row is not ours to remove.
+            ours = [key for key, outcome in outcomes.items() if not isinstance(outcome, JournalExists)]
+            await self._take_back(list(fresh), ours)
+            raise
+        fault("create.after_confirm")
+        self.runs.queue(fresh)
+        return {key.id for key in existed}
+
+    async def _make(
+        self, fresh: Mapping[Key, NewInstance], class_name: str, now: int
+    ) -> dict[Key, BaseException | None]:
+        """Make the files of new instances; gives the error of each that cannot be made."""
         limit = asyncio.Semaphore(CREATED_AT_ONCE)
 
-        async def make(key: Key, new: NewInstance) -> None:
-            events: list[Event] = [
-                Created(at=now, workflow=workflow, instance=new.id, params=new.params),
-                WorkflowQueued(at=now),
-            ]
+        async def make(key: Key, params: str) -> None:
+            events = (Created(at=now, workflow=key.workflow, instance=key.id, params=params), WorkflowQueued(at=now))
             lines = [Line(i, event.at, kind_of(event), encode(event)) for i, event in enumerate(events, 1)]
             async with limit:
                 await self._journals.create(key, lines, created=now, class_name=class_name)
             fault("create.after_file")
             self._publish(key, 1, events)
 
-        async with asyncio.TaskGroup() as group:
-            for key, new in fresh:
-                group.create_task(make(key, new))
-        await self.catalog.confirm([key for key, _ in fresh])
-        fault("create.after_confirm")
-        self.runs.queue(key for key, _ in fresh)
-        return {key.id for key in existed}
+        making = (make(key, new.params) for key, new in fresh.items())
+        return dict(zip(fresh, await asyncio.gather(*making, return_exceptions=True), strict=True))
+
+    async def _take_back(self, rows: Sequence[Key], files: Sequence[Key]) -> None:
+        """Undo a creation that failed half-way, now or as soon as the disk lets us: the ids are free again."""
+        try:
+            for key in files:
+                await self._journals.remove(key)
+            await self.catalog.end_delete(rows)
+        except StoreError as error:
+            self.report(rows[0], error)
+            self._once_more(lambda: self._spawn(self._take_back(rows, files)))
 
     # --------------------------------------------------------------------------------------------------- activate
 
@@ -136,7 +159,7 @@ class Instances:
         if leaving is not None:
             await leaving
         row = await self.catalog.get(key)
-        if row is None or row.state == "deleting":
+        if row is None or row.state != "live":
             raise NotFound
         await self.catalog.mark_dirty(key)
         fault("activate.after_dirty")
@@ -158,12 +181,32 @@ class Instances:
             except NotFound:
                 self.runs.forget(key)
             except Exception as error:
-                self.runs.forget(key)
-                self.report(key, error)
+                self._stopped(key, error)
             else:
+                self.runs.arrived(instance)
                 instance.nudge()
 
-        self._spawn(look())
+        if not self._closing:
+            self._spawn(look())
+
+    def _stopped(self, key: Key, error: Exception) -> None:
+        """The instance cannot go on; when it is for want of space only, it is looked at again."""
+        self.runs.forget(key)
+        self.report(key, error)
+        if isinstance(error, StoreFull):
+            self._look_again(key)
+
+    def _look_again(self, key: Key) -> None:
+        self._once_more(lambda: self.runs.queue([key]))
+
+    def _once_more(self, action: Callable[[], None]) -> None:
+        """Try again what the disk refused."""
+
+        def again() -> None:
+            if not self._closing:
+                action()
+
+        asyncio.get_running_loop().call_later(RETRY_FULL, again)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
@@ -181,7 +224,7 @@ class Instances:
 
     def rests(self, instance: Instance) -> None:
         """It has nothing to do before its next wake-up, if it has one."""
-        self.runs.not_coming(instance.key)
+        self.runs.forget(instance.key)
         self._drop(instance, settle=True)
 
     def run_ended(self, run: Run) -> None:
@@ -193,19 +236,20 @@ class Instances:
 
     on_given_up: Callable[[Run], None] = staticmethod(lambda run: None)
 
+    on_events: Callable[[State, Sequence[Event]], None] = staticmethod(lambda state, events: None)
+
     def published(self, instance: Instance, events: Sequence[Event]) -> None:
         """Events were committed."""
+        self.on_events(instance.state, events)
         self._publish(instance.key, instance.journal.next_seq - len(events), events)
 
     def broken(self, instance: Instance, error: Exception) -> None:
         """Its journal cannot be written: it leaves memory as the journal has it, and is tried again later."""
-        instance.gone = True
-        self._live.pop(instance.key, None)
-        self._journals.release(instance.journal)
-        self.runs.forget(instance.key)
-        self.report(instance.key, error)
-        if isinstance(error, StoreFull) and not self._closing:
-            asyncio.get_running_loop().call_later(RETRY_FULL, self.runs.queue, [instance.key])
+        if not instance.gone:
+            instance.gone = True
+            self._live.pop(instance.key, None)
+            self._journals.release(instance.journal)
+        self._stopped(instance.key, error)
 
     def _drop(self, instance: Instance, *, settle: bool) -> None:
         instance.leave()
@@ -233,8 +277,9 @@ class Instances:
                 fault("settle.after_row")
                 self.on_settled(state.next_due())
         except Exception as error:
-            # The row stays dirty: the next start repairs it from the journal.
+            # The row stays dirty, and a dirty row wakes nobody.
             self.report(key, error)
+            self._look_again(key)
 
     on_settled: Callable[[int | None], None] = staticmethod(lambda wake_at: None)
 
@@ -244,7 +289,9 @@ class Instances:
         """What the instance is now, without waking it; `NotFound` when there is none."""
         instance = self._live.get(key)
         if instance is not None:
-            return await instance.committed()
+            state = await instance.committed()
+            if not instance.gone:  # else the commit may have failed, and the journal tells
+                return state
         await self.exists(key)
         return fold(decode(line.data) for line in await self.lines(key))
 
@@ -268,20 +315,43 @@ class Instances:
 
     async def delete(self, key: Key) -> None:
         """Remove an instance and everything it stored; `NotFound` when there is none."""
-        instance = await self.activate(key)
-        await self.catalog.begin_delete([key])
-        fault("delete.after_row")
-        if await instance.discard(NotFound()):
+        await self._deletion(key)
+        deletion = self._deleting[key] = asyncio.create_task(self._delete(key))
+        await asyncio.shield(deletion)
+        self.on_deleted(key)
+
+    async def _deletion(self, key: Key) -> None:
+        """Wait for the end of a deletion: what follows must not meet its second half."""
+        while (deletion := self._deleting.get(key)) is not None:
+            await asyncio.wait([deletion])
+
+    async def _delete(self, key: Key) -> None:
+        try:
+            row = await self.catalog.get(key)
+            if row is None or row.state == "creating":
+                raise NotFound
+            await self.catalog.begin_delete([key])
+            fault("delete.after_row")
+            await self._let_go(key)
+            await self._journals.remove(key)
+            fault("delete.after_file")
+            await self.catalog.end_delete([key])
+        finally:
+            del self._deleting[key]
+
+    async def _let_go(self, key: Key) -> None:
+        """Take an instance out of memory; its row keeps it from coming back."""
+        opening = self._opening.get(key)
+        if opening is not None:
+            await asyncio.wait([opening])
+        instance = self._live.get(key)
+        if instance is not None and await instance.discard(NotFound()):
             self._live.pop(key, None)
             self._journals.release(instance.journal)
         leaving = self._leaving.get(key)
         if leaving is not None:
-            await leaving
+            await asyncio.wait([leaving])
         self.runs.forget(key)
-        await self._journals.remove(key)
-        fault("delete.after_file")
-        await self.catalog.end_delete([key])
-        self.on_deleted(key)
 
     on_deleted: Callable[[Key], None] = staticmethod(lambda key: None)
 

@@ -44,4 +44,5 @@ async def _finish_half_done(catalog: CatalogStore, journals: JournalStore) -> No
         else:
             # Its creation was never acknowledged.
             await catalog.begin_delete([row.key])
+            fault("recover.half_dropped")
             await catalog.end_delete([row.key])

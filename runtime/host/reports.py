@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from http import HTTPStatus
 from typing import Any
 
 from runtime.cli.terminal import Terminal
+from runtime.http.ingress import CLIENT_LEFT
 from runtime.store import StoreFull
 from runtime.store.types import Key, Row
 
 from .errors import CelldError
 from .isolates import Loaded, Problem, Role
+
+REMEMBERED = 10_000  # things said, so as not to say them again
+
+_STATUSES = frozenset(HTTPStatus)
 
 
 class Reports:
@@ -18,15 +24,14 @@ class Reports:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
-        self._said: set[tuple[Key, str]] = set()
+        self._said: OrderedDict[tuple[Key, str], None] = OrderedDict()
         self._killed: set[int] = set()  # isolates whose end was announced
 
     def instance(self, key: Key, error: Exception) -> None:
         """An instance cannot go on, or cannot be put away."""
         text = str(error) or type(error).__name__
-        if (key, text) in self._said:
+        if not self._first_time(key, text):
             return
-        self._said.add((key, text))
         if isinstance(error, StoreFull):
             hint = "It goes on by itself when there is room again."
         elif isinstance(error, LookupError):
@@ -35,16 +40,25 @@ class Reports:
             hint = "The other instances are not affected."
         self._terminal.error(f"{key.workflow}/{key.id} is stopped: {text}", hint=hint, code="instance_stopped")
 
-    def wake_up(self, row: Row, error: Exception) -> None:
-        """A sleeping instance cannot be woken."""
-        self.instance(row.key, error)
+    def wake_up(self, row: Row | None, error: Exception) -> None:
+        """A sleeping instance cannot be woken, or (None) it cannot be told which are to be."""
+        if row is not None:
+            self.instance(row.key, error)
+        elif self._first_time(Key("", ""), str(error)):
+            self.error(error)
 
     def advice(self, key: Key, text: str) -> None:
         """A call works, but hardly as its author meant it; said once for each Workflow."""
-        said = (Key(key.workflow, ""), text)
-        if said not in self._said:
-            self._said.add(said)
+        if self._first_time(Key(key.workflow, ""), text):
             self._terminal.warning(f"{key.workflow}: {text}")
+
+    def _first_time(self, key: Key, text: str) -> bool:
+        if (key, text) in self._said:
+            return False
+        self._said[key, text] = None
+        if len(self._said) > REMEMBERED:
+            self._said.popitem(last=False)
+        return True
 
     def outside_await(self, key: Key, seconds: float, where: str) -> None:
         """A waiting instance could not leave memory for a long time."""
@@ -56,6 +70,7 @@ class Reports:
     def isolate_lost(self, loaded: Loaded, status: int) -> None:
         """An isolate ended by itself."""
         if loaded.isolate.pid in self._killed:
+            self._killed.discard(loaded.isolate.pid)  # the system gives numbers out again
             return
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         what = "requests in flight failed" if loaded.role == "front" else "its instances go on by replay"
@@ -77,10 +92,10 @@ class Reports:
 
     def request(self, method: str, path: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        try:
-            phrase = f" {HTTPStatus(status).phrase}"
-        except ValueError:
-            phrase = ""
+        if status == CLIENT_LEFT:
+            phrase = " the client left"
+        else:
+            phrase = f" {HTTPStatus(status).phrase}" if status in _STATUSES else ""
         took = f"{seconds * 1000:.0f} ms"
         self._terminal.user_output("stdout", f"{method} {path} {status}{phrase} ({took})")
 

@@ -47,7 +47,11 @@ class RunMessages:
             return False
         instance = self._runs.owner(message["run"])
         if instance is not None and instance.run is not None and instance.run.id == message["run"]:
-            handler(instance, instance.run, message)
+            try:
+                handler(instance, instance.run, message)
+            except Exception as error:
+                # What one run says must not cost all others their isolate, which an exception here would close.
+                instance.fail(error)
         return True
 
     def _call(self, instance: Instance, run: Run, message: Message) -> None:
@@ -122,7 +126,7 @@ class RunMessages:
 
 
 def _failure(error: dict[str, str]) -> Failure:
-    return Failure(error["name"], error["message"])
+    return Failure(error["name"], error["message"], error.get("detail", ""))
 
 
 def _call_made(instance: Instance, run: Run, message: Message, arg: Any) -> cmd.CallMade:

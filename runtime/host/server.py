@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runtime.cli.terminal import Terminal
-from runtime.http.ingress import ResponseCut
+from runtime.http.exchange import ResponseCut
 
 from .errors import CelldError
 
@@ -83,6 +83,8 @@ def http_server(app: Any, terminal: Terminal, on_ready: Callable[[], None]) -> A
     """A uvicorn server that leaves signals to us and tells when it accepts connections."""
     import uvicorn
 
+    from runtime.http.protocol import Connection
+
     class Server(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:
@@ -96,7 +98,7 @@ def http_server(app: Any, terminal: Terminal, on_ready: Callable[[], None]) -> A
     log.handlers, log.propagate = [_ToTerminal(terminal)], False
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from workers_shim.wire.messages import Pulse
 
@@ -27,12 +28,14 @@ class StuckWatch:
         clock: Clock,
         *,
         has_requests: Callable[[], bool],
+        printed: Callable[[Sequence[Mapping[str, Any]]], None],
         report: Callable[[Loaded, str], None],
     ) -> None:
         self._isolates = isolates
         self._runs = runs
         self._clock = clock
         self._has_requests = has_requests
+        self._printed = printed
         self._report = report
         self._silent: dict[int, float] = {}
         self._look_now = asyncio.Event()
@@ -66,6 +69,7 @@ class StuckWatch:
             silent = self._silent.get(loaded.isolate.pid, 0) + LOOK
             pulse = Pulse(blocked=silent)
         self._silent[loaded.isolate.pid] = pulse["blocked"]
+        self._printed(pulse.get("log", ()))
         if pulse.get("debugger"):
             return
         reason = self._reason(pulse)

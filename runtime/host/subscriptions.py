@@ -13,6 +13,8 @@ from runtime.engine import Event, Failure, decode
 from runtime.engine.views import PUBLIC, TERMINAL, PublicEvents
 from runtime.store.types import Key, Line
 
+from .binding_rules import is_whole
+
 INVALID_OPTIONS = Failure("Error", "Invalid Workflow subscription options")
 DELETED = Failure("Error", "Aborting engine: User called delete")
 
@@ -22,8 +24,9 @@ Shown = dict[str, Any]
 class Subscription:
     """One reader of one instance's public events."""
 
-    def __init__(self, key: Key, cursor: int, wanted: frozenset[str] | None) -> None:
+    def __init__(self, key: Key, cursor: int, wanted: frozenset[str] | None, reader: object) -> None:
         self.key = key
+        self.reader = reader
         self._cursor = cursor
         self._wanted = wanted
         self._view = PublicEvents()
@@ -98,14 +101,14 @@ class Subscriptions:
         self._by_key: dict[Key, set[int]] = {}
         self._count = 0
 
-    async def open(self, key: Key, options: Any) -> int | Failure:
-        """A new subscription's number; the options are judged strictly."""
+    async def open(self, key: Key, options: Any, reader: object = None) -> int | Failure:
+        """A new subscription's number; the options are judged strictly. ``reader`` is whose end is also its end."""
         parsed = _options(options)
         if parsed is None:
             return INVALID_OPTIONS
         self._count += 1
         number = self._count
-        subscription = self._by_number[number] = Subscription(key, *parsed)
+        subscription = self._by_number[number] = Subscription(key, *parsed, reader)
         self._by_key.setdefault(key, set()).add(number)
         try:
             subscription.catch_up(await self._lines(key))
@@ -117,17 +120,25 @@ class Subscriptions:
     async def next(self, number: int) -> Shown | Failure | None:
         """The next event of a subscription; None when it is at its end or was closed."""
         subscription = self._by_number.get(number)
-        return None if subscription is None else await subscription.next()
+        event = None if subscription is None else await subscription.next()
+        if event is None:
+            self.close(number)  # many readers stop at the end and never say that they are done
+        return event
 
     def close(self, number: int) -> None:
         """Forget a subscription."""
         subscription = self._by_number.pop(number, None)
         if subscription is not None:
             subscription.close()
-            numbers = self._by_key[subscription.key]
+            numbers = self._by_key.get(subscription.key, set())
             numbers.discard(number)
             if not numbers:
-                del self._by_key[subscription.key]
+                self._by_key.pop(subscription.key, None)
+
+    def lost(self, reader: object) -> None:
+        """A reader is gone: nobody will ask any more."""
+        for number in [number for number, one in self._by_number.items() if one.reader is reader]:
+            self.close(number)
 
     def published(self, key: Key, first: int, events: Sequence[Event]) -> None:
         """Events were committed to an instance's journal, from line ``first`` on."""
@@ -137,7 +148,7 @@ class Subscriptions:
 
     def deleted(self, key: Key) -> None:
         """The instance is gone."""
-        for number in self._by_key.get(key, ()):
+        for number in self._by_key.pop(key, ()):  # a new instance of the same id is not theirs
             self._by_number[number].fail(DELETED)
 
 
@@ -146,7 +157,7 @@ def _options(given: Any) -> tuple[int, frozenset[str] | None] | None:
     if not isinstance(given, dict) or given.keys() - {"cursor", "filter"}:
         return None
     cursor, wanted = given.get("cursor", 0), given.get("filter")
-    if isinstance(cursor, bool) or not isinstance(cursor, int | float) or cursor < 0 or cursor != int(cursor):
+    if not is_whole(cursor) or cursor < 0:
         return None
     if "filter" not in given:
         return int(cursor), None

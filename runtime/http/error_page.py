@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
 Scope = MutableMapping[str, Any]
@@ -55,13 +56,14 @@ async def error_response(scope: Scope, send: Send, failure: dict[str, Any]) -> i
     return await _answer(send, 500, b"text/html; charset=utf-8", page.encode("utf-8", "replace"))
 
 
-async def unavailable_response(scope: Scope, send: Send, reason: str) -> int:
-    """Answer 503: the same request will do in a moment."""
-    headers = [(b"retry-after", RETRY_AFTER)]
+async def refusal(scope: Scope, send: Send, status: int, reason: str) -> int:
+    """Answer that the Worker does not get this request; with 503 the same one will do in a moment."""
+    headers = [(b"retry-after", RETRY_AFTER)] if status == HTTPStatus.SERVICE_UNAVAILABLE else []
     if _wants_json(scope):
-        body = json.dumps({"error": {"name": "Unavailable", "message": reason}}).encode()
-        return await _answer(send, 503, b"application/json", body, headers)
-    return await _answer(send, 503, b"text/plain; charset=utf-8", f"{reason}\n".encode(), headers)
+        name = HTTPStatus(status).phrase.title().replace(" ", "")
+        body = json.dumps({"error": {"name": name, "message": reason}}).encode()
+        return await _answer(send, status, b"application/json", body, headers)
+    return await _answer(send, status, b"text/plain; charset=utf-8", f"{reason}\n".encode(), headers)
 
 
 def _wants_json(scope: Scope) -> bool:
@@ -75,9 +77,9 @@ def _last_line(text: str) -> str:
 
 
 async def _answer(
-    send: Send, status: int, content_type: bytes, body: bytes, more: list[tuple[bytes, bytes]] | None = None
+    send: Send, status: int, content_type: bytes, body: bytes, more: Sequence[tuple[bytes, bytes]] = ()
 ) -> int:
-    headers = [(b"content-type", content_type), (b"content-length", str(len(body)).encode()), *(more or [])]
+    headers = [(b"content-type", content_type), (b"content-length", str(len(body)).encode()), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})
     return status

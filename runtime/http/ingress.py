@@ -5,25 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any, Protocol
 
 from runtime.isolates.transport import Isolate
-from workers_shim.wire.messages import MAX_FRAME, STREAM_CREDIT
 
-from .error_page import error_response, unavailable_response
+from .error_page import error_response, refusal
+from .exchange import ClientLeft, Exchange, Receive, Send
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Headers = list[tuple[bytes, bytes]]
 
-PIECE = MAX_FRAME - 16  # bytes of a body that fit into one frame
+HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?", re.ASCII)
+MAX_PORT = 65535
+GONE = "gone"  # in a scope's state: a future that is done when the client has left
+CLIENT_LEFT = 499  # the status that logs of web servers show for it; nobody receives it
 
 
 class Unavailable(Exception):
     """Nothing can take the request now: a reload, a restart, or code that does not load."""
+
+
+class BadRequest(Exception):
+    """The request cannot be given to a Worker; with the reason, for the client."""
 
 
 class Front(Protocol):
@@ -33,82 +38,12 @@ class Front(Protocol):
         """The front isolate, as soon as there is one; raises `Unavailable` or `WorkerFailed`."""
 
 
-class ResponseCut(Exception):
-    """The response ends in the middle; the server closes the connection, and nothing needs to be said of it."""
-
-
 class WorkerFailed(Exception):
     """The Worker's code raised; with what a developer needs to see."""
 
     def __init__(self, failure: dict[str, Any]) -> None:
         super().__init__(failure["error"]["message"])
         self.failure = failure
-
-
-class Exchange:
-    """One request and its response, on one isolate."""
-
-    def __init__(self, id: int, isolate: Isolate) -> None:
-        self.id = id
-        self.isolate = isolate
-        self.head: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self.body: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._credit = STREAM_CREDIT
-        self._more_credit = asyncio.Event()
-        self.cut = False  # the response ends in the middle
-
-    # ---------------------------------------------------------------------------------------------------- upload
-
-    async def upload(self, receive: Receive) -> None:
-        """Send the request's body as far as the isolate takes it, then wait for the client to leave."""
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                self.isolate.send({"t": "disconnect", "id": self.id})
-                return
-            await self._send(message.get("body", b""))
-            if not message.get("more_body", False):
-                self.isolate.send_end(self.id)
-
-    async def _send(self, data: bytes) -> None:
-        for start in range(0, len(data), PIECE):
-            piece = data[start : start + PIECE]
-            while self._credit < len(piece):
-                self._more_credit.clear()
-                await self._more_credit.wait()
-            self._credit -= len(piece)
-            self.isolate.send_data(self.id, piece)
-
-    def credit(self, count: int) -> None:
-        """The isolate has consumed some of the request's body."""
-        self._credit += count
-        self._more_credit.set()
-
-    # -------------------------------------------------------------------------------------------------- download
-
-    async def download(self, send: Send) -> int:
-        """Send the response to the client as it comes; gives its status."""
-        head = await self.head
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head["headers"]]
-        await send({"type": "http.response.start", "status": head["status"], "headers": headers})
-        while (piece := await self.body.get()) is not None:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-            self.isolate.send({"t": "credit", "id": self.id, "bytes": len(piece)})
-        if self.cut:
-            # The client must not take what it has for the whole: the server closes the connection.
-            raise ResponseCut
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-        status: int = head["status"]
-        return status
-
-    def fail(self, error: Exception) -> bool:
-        """There will be no (more) answer; False when the response had already begun, which is then cut off."""
-        if not self.head.done():
-            self.head.set_exception(error)
-            return True
-        self.cut = True
-        self.body.put_nowait(None)
-        return False
 
 
 class Ingress:
@@ -142,22 +77,29 @@ class Ingress:
         began = time.monotonic()
         try:
             status = await self._exchange(scope, receive, send)
+        except BadRequest as error:
+            status = await refusal(scope, send, 400, str(error))
         except WorkerFailed as error:
             self._failed(error.failure)
             status = await error_response(scope, send, error.failure)
         except Unavailable as error:
-            status = await unavailable_response(scope, send, str(error))
-        self._log(scope["method"], scope["path"], status, time.monotonic() - began)
+            status = await refusal(scope, send, 503, str(error))
+        except ClientLeft:
+            status = CLIENT_LEFT
+        self._log(scope["method"], _path(scope), status, time.monotonic() - began)
 
     async def _exchange(self, scope: Scope, receive: Receive, send: Send) -> int:
+        url = _url(scope)
         isolate = await self._front.isolate()
-        exchange = Exchange(next(self._ids), isolate)
+        exchange = Exchange(next(self._ids), isolate, scope["method"])
         self._exchanges[exchange.id] = exchange
-        isolate.send(_request(exchange.id, scope))
+        isolate.send(_request(exchange.id, url, scope))
+        stay = _when_gone(scope, exchange.left)
         upload = asyncio.create_task(exchange.upload(receive))
         try:
             return await exchange.download(send)
         finally:
+            stay()
             upload.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await upload
@@ -181,12 +123,12 @@ class Ingress:
     def on_data(self, stream: int, data: bytes) -> None:
         exchange = self._exchanges.get(stream)
         if exchange is not None:
-            exchange.body.put_nowait(data)
+            exchange.data(data)
 
     def on_end(self, stream: int) -> None:
         exchange = self._exchanges.get(stream)
         if exchange is not None:
-            exchange.body.put_nowait(None)
+            exchange.end()
 
     def lost(self, isolate: Isolate) -> None:
         """An isolate is gone; so are the answers it owed."""
@@ -202,23 +144,54 @@ class Ingress:
             exchange.fail(Unavailable("celld-py is stopping."))
 
 
-def _request(id: int, scope: Scope) -> dict[str, Any]:
-    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-    host = next((value for name, value in headers if name.lower() == "host"), None) or _server(scope)
-    path = scope.get("raw_path") or scope["path"].encode()
-    query = scope["query_string"]
-    target = path.decode("latin-1") + (f"?{query.decode('latin-1')}" if query else "")
+def _when_gone(scope: Scope, act: Callable[[], None]) -> Callable[[], None]:
+    """Call ``act`` when the client of a scope leaves; the result takes that back."""
+    gone: asyncio.Future[None] | None = scope.get("state", {}).get(GONE)
+    if gone is None:
+        return lambda: None
+
+    def left(_: asyncio.Future[None]) -> None:
+        act()
+
+    gone.add_done_callback(left)
+
+    def withdraw() -> None:
+        gone.remove_done_callback(left)
+
+    return withdraw
+
+
+def _request(id: int, url: str, scope: Scope) -> dict[str, Any]:
     request = {
         "t": "request",
         "id": id,
         "method": scope["method"],
-        "url": f"{scope['scheme']}://{host}{target}",
-        "headers": headers,
+        "url": url,
+        "headers": [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]],
         "http_version": scope["http_version"],
     }
     if scope.get("client"):
         request["client"] = list(scope["client"])
     return request
+
+
+def _url(scope: Scope) -> str:
+    """The address that the client asked for; raises `BadRequest` when its parts do not make one."""
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    host = next(iter(hosts), "") or _server(scope)
+    match = HOST.fullmatch(host)
+    if len(hosts) > 1 or match is None or int(match["port"] or 0) > MAX_PORT:
+        raise BadRequest("The Host header does not name a host.")
+    path, query = _path(scope), scope["query_string"].decode("latin-1")
+    if not path.startswith("/"):
+        raise BadRequest("The request is not for a path.")
+    return f"{scope['scheme']}://{host}{path}{'?' if query else ''}{query}"
+
+
+def _path(scope: Scope) -> str:
+    """The path as the client sent it: decoded it may hold line ends and terminal controls."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    return path.decode("latin-1")
 
 
 def _server(scope: Scope) -> str:

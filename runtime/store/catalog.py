@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,8 @@ def _prepare(path: str, durability: Durability) -> None:
     """Make, check and migrate the file before it is opened for good; blocking."""
     try:
         if not os.path.exists(path):
-            sqlite.place(path, sqlite.filled(sqlite.template(sql.SCHEMA), lambda db: None), durability)
+            with closing(sqlite.Template(sql.SCHEMA)) as template:
+                sqlite.place(path, template.filled(lambda db: None), durability)
         thorough = sqlite.was_left_open(path)
         db = sqlite.connect(path, durability)
         try:

@@ -76,7 +76,7 @@ class Journals:
         self._kind: type[ThreadedJournal] = DirectJournal if direct else ThreadedJournal
         self._lock_wait_ms = 0 if direct else LOCK_WAIT_MS
         self._pool = ThreadPoolExecutor(DIRECT_THREADS if direct else THREADED_THREADS, "journal")
-        self._empty = sqlite.template(journal.SCHEMA)
+        self._template = sqlite.Template(journal.SCHEMA)
         self._loop = asyncio.get_running_loop()
         self._slots: OrderedDict[Key, _Slot] = OrderedDict()  # the longest unused first
         self._closing: dict[Key, asyncio.Task[None]] = {}
@@ -105,7 +105,7 @@ class Journals:
         fault("create.after_file")
 
     def _create(self, path: str, description: Description, lines: Sequence[Line]) -> None:
-        image = journal.image(self._empty, description, lines)
+        image = journal.image(self._template, description, lines)
         if os.path.exists(path):
             raise JournalExists(path)
         try:
@@ -216,6 +216,7 @@ class Journals:
             self._shut(key, slot)
         await asyncio.gather(*self._closing.values())
         self._pool.shutdown()
+        self._template.close()
 
     def _evict(self) -> None:
         surplus = len(self._slots) - self._limit

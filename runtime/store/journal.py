@@ -53,7 +53,7 @@ class Description(NamedTuple):
     lines: int
 
 
-def image(empty: bytes, description: Description, lines: Sequence[Line]) -> bytes:
+def image(template: sqlite.Template, description: Description, lines: Sequence[Line]) -> bytes:
     """The bytes of a new journal file that holds its first lines."""
     key, created, class_name, _ = description
     meta = (("workflow", key.workflow), ("id", key.id), ("created", created), ("class", class_name))
@@ -62,7 +62,7 @@ def image(empty: bytes, description: Description, lines: Sequence[Line]) -> byte
         db.executemany("INSERT INTO meta VALUES (?, ?)", meta)
         db.executemany(_INSERTS[1], [(*line, checksum(line)) for line in lines])
 
-    return sqlite.filled(empty, fill)
+    return template.filled(fill)
 
 
 def checksum(line: Line) -> int:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from urllib.parse import quote
 
 from runtime.store.errors import (
@@ -113,35 +114,38 @@ def was_left_open(path: str) -> bool:
         return False
 
 
-def template(schema: Schema) -> bytes:
-    """The bytes of an empty file of a schema."""
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        for statement in schema.create:
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {schema.version}")
-        return db.serialize()
-    finally:
-        db.close()
+class Template:
+    """Makes the bytes of new files of a schema, in memory; threads may share one.
 
-
-def filled(empty: bytes, fill: Callable[[sqlite3.Connection], None]) -> bytes:
-    """The bytes of a file in WAL mode that holds what ``fill`` writes into an empty one.
-
-    Building it in memory costs 0.1 ms; writing the first rows through a connection to the file costs 1 to 2 ms, most
-    of it for syncing the header of a log that nobody needs yet.
+    Writing the first rows through a connection to the file costs 1 to 2 ms, most of it for syncing the header of a log
+    that nobody needs yet. In memory it takes 0.08 ms, and 0.26 with a connection of its own for each file.
     """
-    db = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        db.deserialize(empty)
-        db.execute("BEGIN")
-        fill(db)
-        db.execute("COMMIT")
-        image = bytearray(db.serialize())
-    finally:
-        db.close()
-    image[18:20] = _WAL_VERSION
-    return bytes(image)
+
+    def __init__(self, schema: Schema) -> None:
+        self._turn = Lock()
+        self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        for statement in schema.create:
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {schema.version}")
+        self._empty = self._db.serialize()
+
+    def filled(self, fill: Callable[[sqlite3.Connection], None]) -> bytes:
+        """The bytes of a file in WAL mode that holds what ``fill`` writes into an empty one."""
+        with self._turn:
+            self._db.deserialize(self._empty)
+            self._db.execute("BEGIN")
+            try:
+                fill(self._db)
+                self._db.execute("COMMIT")
+            finally:
+                roll_back(self._db)
+            image = bytearray(self._db.serialize())
+        image[18:20] = _WAL_VERSION
+        return bytes(image)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._db.close()
 
 
 def place(path: str, image: bytes, durability: Durability) -> None:

@@ -98,6 +98,7 @@ class Clients:
 
     def _walk_away(self, order: Order) -> None:
         """Create, and never ask again."""
+        order.left = True
         self._guarded([order], self._create_once)
 
     def _create_once(self, orders: list[Order]) -> None:
@@ -142,7 +143,7 @@ class Clients:
         if random.random() < 0.15:
             self.delete(order)
             return
-        self.complete(order, lambda: self._closing.wait(random.uniform(0, 0.3)))
+        self.complete(order, lambda: self._closing.wait(random.uniform(0, 0.5)))
         if random.random() < 0.4:
             self.delete(order)
 

@@ -38,7 +38,8 @@ class EffectFile:
         with self.path.open("rb") as file:
             file.seek(self._read)
             for line in file:
-                effect = Effect(*json.loads(line), at=self._read)
+                instance, step, attempt, phase, pid = json.loads(line)
+                effect = Effect(instance, step, attempt, phase, pid, self._read)
                 self._read += len(line)
                 self.effects.append(effect)
                 if effect.step == self._last and effect.phase == "end":

@@ -13,7 +13,8 @@ POINT = re.compile(r'(?<![\w.])fault\("([a-z_.]+)"\)')
 
 # Points of the way back from a crash: each is passed only after a crash at the point beside it.
 FOLLOWS = {
-    "recover.half_created": "create.after_row",
+    "recover.half_created": "create.after_file",
+    "recover.half_dropped": "create.after_row",
     "recover.half_deleted": "delete.after_row",
     "lost.before_commit": "instance.after_effects",
     "lost.after_commit": "instance.after_effects",
@@ -22,7 +23,8 @@ FOLLOWS = {
 HOST, WORK, FRONT, ALL = "host", "work isolate", "front isolate", "host and isolates"
 VICTIMS = (HOST, WORK, FRONT, ALL)
 _WEIGHTS = (4, 3, 1, 3)
-_TURNS = (1, 1, 1, 2, 3, 5, 8)  # at which pass of a point it strikes
+_TURNS = (1, 2, 3)  # at which pass of a point it strikes
+_OFTEN = ("binding.", "catalog.", "instance.", "journal.")  # points that are passed many times a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +34,18 @@ class Moment:
     victim: str
     point: str | None = None
     turn: int = 1
-    tries: int = 0  # how often it was waited for in vain
+    tries: int = 1  # how often it is waited for, this time included
 
     @property
     def name(self) -> str:
         """As the histogram has it."""
         return self.point or f"any moment: {self.victim}"
 
-    @property
-    def again(self) -> Moment:
-        """The same, at its first pass."""
-        return Moment(self.victim, self.point, 1, self.tries + 1)
+    def again(self) -> list[Moment]:
+        """The same at its first pass, with what has to come before."""
+        assert self.point is not None
+        before = [Moment(HOST, FOLLOWS[self.point])] if self.point in FOLLOWS else []
+        return [*before, Moment(self.victim, self.point, 1, self.tries + 1)]
 
 
 def named_points() -> list[str]:
@@ -64,7 +67,8 @@ def _at(point: str, random: Random) -> list[Moment]:
     before = FOLLOWS.get(point)
     if before is not None:
         return [Moment(HOST, before), Moment(HOST, point)]
-    return [Moment(HOST, point, random.choice(_TURNS))]
+    turn = random.randint(1, 60) if point.startswith(_OFTEN) else random.choice(_TURNS)
+    return [Moment(HOST, point, turn)]
 
 
 def _any(random: Random) -> Moment:

@@ -22,6 +22,7 @@ class Order:
     id: str
     number: int
     created: bool = False  # the create was answered
+    left: bool = False  # its client walked away, and sends it no events
     complete: bool = False  # its completion was seen
     deleting: bool = False  # a delete was sent
     deleted_at: int | None = None  # how long the side-effect file was when it was answered
@@ -59,7 +60,7 @@ class Orders:
         return [
             order
             for order in self.all()
-            if order.created and not order.deleting and not order.complete and order.id not in closed
+            if order.created and not (order.left or order.deleting or order.complete) and order.id not in closed
         ]
 
     def problem(self, order: Order, text: str) -> None:

@@ -14,6 +14,7 @@ CODE = """
 import asyncio
 import json
 import os
+import random
 from urllib.parse import parse_qs, urlsplit
 
 from workers import Response, WorkerEntrypoint, WorkflowEntrypoint, env
@@ -41,7 +42,7 @@ class Journey(WorkflowEntrypoint):
             @step.do(name, config=EAGER)
             async def body(ctx):
                 note(event.instanceId, ctx, "start")
-                await asyncio.sleep(0.004)
+                await asyncio.sleep(random.uniform(0.002, 0.1))
                 try:
                     result = work(ctx)
                 except Exception:

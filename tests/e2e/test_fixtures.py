@@ -79,6 +79,7 @@ def test_onboarding_welcomes_nobody_twice(tmp_path: Path) -> None:
 
         assert again.status_code == 409
         assert "already exists" in again.json()["error"]
+        assert server.get("/look?name=grace").status_code == 409
 
 
 def test_onboarding_takes_its_real_week_through_two_kills(tmp_path: Path) -> None:

@@ -89,13 +89,15 @@ class Host:
 
     # -------------------------------------------------------------------------------------------------- commands
 
-    def act(self, story: Callable[[], object]) -> None:
-        """Do something, survive what it brings about, and come to rest."""
+    def act(self, story: Callable[[], object]) -> bool:
+        """Do something, survive what it brings about, and come to rest; whether all of it was done."""
         try:
             story()
             self._come_to_rest()
         except Crash:
             self.crash()
+            return False
+        return True
 
     def crash(self) -> None:
         self.crash_in = None

@@ -58,9 +58,9 @@ def test_code_that_goes_on_after_its_step_has_ended_is_not_heard(instance: Insta
 
 def test_a_call_that_was_given_up_is_never_answered(instance: Instance) -> None:
     outer = instance.do("outer")
-    instance.sleep(nth=1, **instance.inside(outer))
+    instance.do("inner", nth=1, **instance.inside(outer))
     instance.done(outer)
-    instance.sleep()
+    instance.do("inner", nth=1)
     assert instance.last.events == [] and instance.last.effects == []
 
 

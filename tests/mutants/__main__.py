@@ -1,7 +1,7 @@
 """``python -m tests.mutants [NAME...]``: break the code on purpose, one line at a time, and see that the tests notice.
 
 Works on a copy of the tree. Ends with 1 when a mutant survives, that is, when one of the tests that must fail with it
-passes; NAME picks mutants by the beginning of their name.
+passes; NAME picks mutants by the beginning of their name, such as ``i3`` or ``nested``.
 """
 
 from __future__ import annotations
@@ -9,27 +9,30 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import hypothesis  # noqa: F401  imported once, not in every fork
+import pytest
+
 from tests.mutants.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parent.parent.parent
 COPIED = ("runtime", "workers_shim", "wrangler_compat", "tests", "fixtures", "bench", "pyproject.toml")
-PASSED, FAILED = 0, 1  # pytest's exit codes; others mean that it did not come to run the tests
-TEST_TIMEOUT = 30  # s; a mutant that makes a test hang is noticed, too
+PASSED, FAILED, BROKEN = 0, 1, 3  # pytest's exit codes; others mean that it did not come to run the tests
+OPTIONS = ["-q", "--tb=no", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+::[^\s\[]+)", re.MULTILINE)
 
 
 def main(names: list[str]) -> int:
     """Run the mutants, print what became of each, give the exit code."""
-    chosen = [m for m in MUTANTS if not names or any(m.name.startswith(name) for name in names)]
+    chosen = [m for m in MUTANTS if not names or any(f"{m.name}-".startswith(f"{name}-") for name in names)]
     if not chosen:
         print(f"no mutant's name begins with {' or '.join(names)}", file=sys.stderr)
         return 2
+    sys.dont_write_bytecode = True  # it could outlive a change within one second
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = copy(Path(folder))
         code, output, _ = run(tree, {test for mutant in chosen for test in mutant.tests})
@@ -42,7 +45,7 @@ def main(names: list[str]) -> int:
 
 
 def copy(folder: Path) -> Path:
-    """A copy of what the tests need, without compiled files: they could outlive a change within one second."""
+    """A copy of what the tests need."""
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -71,17 +74,36 @@ def killed(tree: Path, mutant: Mutant) -> bool:
 
 
 def run(tree: Path, tests: Iterable[str]) -> tuple[int, str, set[str]]:
-    """Run tests on the copy: pytest's exit code, what it printed, and which of them failed."""
-    pytest = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", f"--timeout={TEST_TIMEOUT}"]
-    done = subprocess.run(
-        [*pytest, *sorted(tests)],
-        cwd=tree,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(tree)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    return done.returncode, done.stdout, set(FAILURE.findall(done.stdout))
+    """Run tests on the copy: pytest's exit code, what it printed, and which of them failed.
+
+    In a fork, for pytest and its plugins take longer to import than most tests to run.
+    """
+    with tempfile.TemporaryFile("w+") as output:
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            os.dup2(output.fileno(), 1)
+            os.dup2(output.fileno(), 2)
+            try:
+                os._exit(run_here(tree, sorted(tests)))
+            finally:
+                os._exit(BROKEN)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        output.seek(0)
+        printed = output.read()
+    return code, printed, set(FAILURE.findall(printed))
+
+
+def run_here(tree: Path, tests: list[str]) -> int:
+    """Run tests with the copy in the place of the tree. Nothing of the tree but this package is imported yet."""
+    os.chdir(tree)
+    sys.path[:] = [str(tree), *(path for path in sys.path if Path(path).resolve() != ROOT)]
+    for module in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[module]
+    try:
+        return pytest.main([*OPTIONS, *tests])
+    finally:
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

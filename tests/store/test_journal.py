@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,8 @@ KEY = Key("orders", "a")
 
 def make(path: Path, lines: int = 3, data: str = "{}") -> str:
     description = Description(KEY, 5, "Order", lines)
-    contents = image(sqlite.template(SCHEMA), description, [line(n, data) for n in range(1, lines + 1)])
+    with closing(sqlite.Template(SCHEMA)) as template:
+        contents = image(template, description, [line(n, data) for n in range(1, lines + 1)])
     sqlite.place(str(path), contents, "process")
     return str(path)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.workers_shim.scripted_host import ScriptedHost, turns
-from workers_shim import pump
+from workers_shim import pump, rest
+from workers_shim.scope import Scope
 from workers_shim.step import ImplicitStep
 
 pytestmark = pytest.mark.asyncio
@@ -50,6 +53,21 @@ async def awaits_its_own(body: Body, monkeypatch: pytest.MonkeyPatch) -> str:
     host.release(number)
     await host.next("released")
     return str(told["where"])
+
+
+@pytest.mark.parametrize("busy", [rest.busy, rest.busy_in])
+async def test_a_thread_may_wake_the_loop_while_its_queue_is_looked_through(busy: Callable[..., bool]) -> None:
+    ready: deque[Any] = deque()
+
+    class Context:
+        def get(self, _: Any) -> None:  # what another thread does at this moment
+            ready.append(None)
+
+    ready += [SimpleNamespace(_cancelled=False, _context=Context())] * 2
+    scope = Scope(None, None, 0)  # type: ignore[arg-type]
+    mine: Any = scope if busy is rest.busy_in else lambda one: one is scope
+
+    assert not busy(SimpleNamespace(_ready=ready), mine)
 
 
 async def test_a_wait_parks() -> None:

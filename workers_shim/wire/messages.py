@@ -23,11 +23,13 @@ class ErrorData(TypedDict):
 
     A Python exception is ``{"name": "PythonError", "message": <traceback text>}``; a NonRetryableError (exactly that
     class) is ``{"name": "NonRetryableError", "message": <its text>}``. Errors of the engine have the name and message
-    that a Worker author sees on Cloudflare.
+    that a Worker author sees on Cloudflare. ``detail`` is for the developer only: the traceback, where the message is
+    not it already.
     """
 
     name: str
     message: str
+    detail: NotRequired[str]
 
 
 # --------------------------------------------------------------------------------------------- life of an isolate
@@ -385,3 +387,4 @@ class Pulse(TypedDict):
     attempt: NotRequired[int]
     code: NotRequired[str]
     debugger: NotRequired[bool]  # a debugger holds the process: it may stand still as long as it likes
+    log: NotRequired[list[Log]]  # what the blocked code has printed; it is not sent again
