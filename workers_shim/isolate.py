@@ -38,22 +38,27 @@ def register_package(folder: str) -> None:
 
 
 def settle_process() -> None:
-    """Be as a Worker's process is: in UTC, in UTF-8, and not ended by the terminal's Ctrl-C, which is the host's."""
+    """Be as a Worker's process is: in UTC, in UTF-8, and not ended by signals, which are the host's."""
     os.environ["TZ"] = "UTC"
     time.tzset()
     if locale.getencoding().lower() not in ("utf-8", "utf8"):
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # `timeout` and service managers signal every process of a group; the host drains, and hangs up when it is done. Not
+    # SIG_IGN, which the user's own child processes would inherit.
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
 
 
 async def live(stream: socket.socket, watch: socket.socket) -> None:
     """Connect, then do what the host says."""
+    from workers_shim import in_order
     from workers_shim.inbox import Inbox
     from workers_shim.scope import task_factory
     from workers_shim.transport import Transport
     from workers_shim.watch import Watch
 
     loop = asyncio.get_running_loop()
+    in_order.install()
     loop.set_task_factory(task_factory)  # type: ignore[arg-type]  # typeshed has no word for its options
     transport = Transport(loop)
     Watch(watch, loop, transport.logs).start()

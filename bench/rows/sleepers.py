@@ -79,7 +79,7 @@ SLEEPERS = Row(
         Metric("sleepers_files", "open descriptors that they add", "", False, "0"),
     ),
     sleepers,
-    most_rounds=3,
+    most_rounds=1,
 )
 MANY_SLEEPERS = Row(
     "many-sleepers",
@@ -90,5 +90,5 @@ MANY_SLEEPERS = Row(
     ),
     many_sleepers,
     ours_only=True,
-    most_rounds=3,
+    most_rounds=1,
 )

@@ -84,5 +84,5 @@ STREAM = Row(
         Metric("up_growth", "1 GB request: memory added", "MB", False, "< 32"),
     ),
     stream,
-    most_rounds=3,
+    most_rounds=1,
 )

@@ -7,6 +7,7 @@ import contextlib
 import gc
 import os
 import signal
+import time
 from typing import Any
 
 from runtime.cli.terminal import Terminal
@@ -28,7 +29,7 @@ from .isolates import ROLES, Isolates, Loaded, Role
 from .options import Options
 from .projects import open_project
 from .recovery import recover
-from .reload import Reloader
+from .reload import Reloader, Sources
 from .reports import Reports
 from .run_messages import RunMessages
 from .server import http_server, listen
@@ -113,7 +114,7 @@ class DevServer:
             report=self.reports.stuck,
         )
         self.instances.on_given_up = self.stuck.look_now
-        self.reloader = Reloader(options, self.isolates, self.runs, terminal, self.reloaded)
+        self.reloader = Reloader(Sources(project.root, project.main), self.isolates, self.runs, terminal, self.reloaded)
 
     # ---------------------------------------------------------------------------------------------------- the story
 
@@ -121,6 +122,7 @@ class DevServer:
         """Bring everything up, serve, and take everything down."""
         self.clock.offset_ms = int(await self.store.catalog.get_meta(CLOCK_OFFSET) or 0)
         self.declare(self.project)
+        loaded_at = time.time()
         children = {role: self.launch(role) for role in ROLES}  # they import while we do
         server = http_server(self.ingress, self.terminal, lambda: self.ready(sockets))
         recovered = await recover(self.store.catalog, self.store.journals, self.instances)
@@ -131,7 +133,7 @@ class DevServer:
             raise missing
         background = [asyncio.create_task(self.stuck.watch())]
         if self.options.watch:
-            background.append(asyncio.create_task(self.reloader.watch(self.project.root)))
+            background.append(asyncio.create_task(self.reloader.watch(loaded_at)))
         self.wakeups.start()
         try:
             with self.signals(server):
@@ -160,6 +162,9 @@ class DevServer:
                 os._exit(FORCED)
             self.terminal.line("Stopping: requests and running attempts may finish; press Ctrl-C again to force.")
             server.should_exit = True
+            self.isolates.stop()
+            self.runs.stop_serving()
+            self.runs.hold()
             loop.call_later(RESPONSES_FINISH, self.ingress.stop)
 
         for number in (signal.SIGINT, signal.SIGTERM):

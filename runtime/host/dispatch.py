@@ -122,6 +122,7 @@ class Dispatch:
         )
 
     def _released(self, message: dict[str, Any]) -> None:
+        self._runs.released(message["run"])
         key = self._runs.name(message["run"])
         if message.get("deaf") and key is not None:
             self._terminal.warning(

@@ -83,7 +83,7 @@ class Isolates:
         self._all: dict[int, Loaded] = {}
         self._early_deaths: dict[Role, int] = dict.fromkeys(ROLES, 0)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._closing = False
+        self._stopping = False  # deaths are expected, and nobody is replaced
 
     # ------------------------------------------------------------------------------------------------------- start
 
@@ -117,7 +117,7 @@ class Isolates:
         finally:
             del self._loading[isolate.pid]
         if message["t"] == "loaded":
-            loaded = Loaded(
+            loaded = self._all[isolate.pid] = Loaded(
                 isolate,
                 role,
                 frozenset(message["workflows"]),
@@ -125,7 +125,6 @@ class Isolates:
                 frozenset(message["handlers"]),
                 message["python"],
             )
-            self._all[isolate.pid] = loaded
             return loaded
         problem = _problem(message)
         if self.problem != problem:  # both roles import the same code: one message is enough
@@ -135,6 +134,11 @@ class Isolates:
         return None
 
     async def _serve(self, loaded: Loaded) -> None:
+        if loaded.isolate.lost:  # while the other role was still importing
+            self._all.pop(loaded.isolate.pid, None)
+            self.current[loaded.role] = None
+            self._spawn(self._restore(loaded))
+            return
         self.current[loaded.role] = loaded
         self._on_serving(loaded)
         async with self.changed:
@@ -166,22 +170,27 @@ class Isolates:
         missed = loaded is not None and not loaded.retired and self.current[loaded.role] is loaded
         if missed and loaded is not None:
             self.current[loaded.role] = None
-        if not self._closing:
-            self._spawn(self._bury(isolate, loaded, missed))
+        self._spawn(self._bury(isolate, loaded if missed and not self._stopping else None))
 
-    async def _bury(self, isolate: ProcessIsolate, loaded: Loaded | None, missed: bool) -> None:
+    async def _bury(self, isolate: ProcessIsolate, missed: Loaded | None) -> None:
         """Reap the process, and put another in its place if it is missed."""
         status = await isolate.wait()
         self._ended(isolate.pid)
-        if loaded is None or not missed:
-            return
-        self._on_lost(loaded, status)
-        await asyncio.sleep(self._backoff(loaded))
-        while self.current[loaded.role] is None:
-            again = await self._bring_up(loaded.role, self._launch(loaded.role))
-            if again is not None:
+        if missed is not None:
+            self._on_lost(missed, status)
+            await self._restore(missed)
+
+    async def _restore(self, gone: Loaded) -> None:
+        """Start a role's isolate again, until one serves: this one, or one that a reload has brought meanwhile."""
+        await asyncio.sleep(self._backoff(gone))
+        while self.current[gone.role] is None:
+            again = await self._bring_up(gone.role, self._launch(gone.role))
+            if again is not None and self.current[gone.role] is None:
                 self.problem = None
                 await self._serve(again)
+                return
+            if again is not None:
+                self.retire(again)
                 return
             await asyncio.sleep(LAST_BACKOFF)
 
@@ -218,9 +227,13 @@ class Isolates:
         isolate.kill()
         await isolate.wait()
 
+    def stop(self) -> None:
+        """The host is about to exit: an isolate that ends is not missed any more."""
+        self._stopping = True
+
     async def close(self) -> None:
         """End all isolates."""
-        self._closing = True
+        self.stop()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -231,7 +244,7 @@ class Isolates:
 
     def kill(self) -> None:
         """End all isolates at once."""
-        self._closing = True
+        self.stop()
         for loaded in self._all.values():
             loaded.isolate.kill()
 

@@ -3,57 +3,117 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from runtime.cli.terminal import Terminal
 
 from .isolates import Isolates, Loaded
-from .options import Options
 from .runs import Runs
 
 FINISH = 10.0  # seconds that live attempts may go on in the old isolate
 RESPOND = 30.0  # seconds that responses and wait_until work may
 LOOK = 0.05
+TICK = 500  # ms after which the watcher says that it is there, if nothing has changed
 IGNORED = frozenset(
     {".celld", ".git", ".hg", ".venv", ".venv-workers", "node_modules", "__pycache__", "python_modules", ".wrangler"}
 )
-LEFT_OUT = (".pyc", ".pyo", ".swp", ".swx", "~", ".tmp")
+CODE = frozenset({".py"})
+# What code commonly reads from beside itself; elsewhere in the project such files are mostly what it writes.
+DATA = frozenset(
+    {".html", ".htm", ".css", ".js", ".json", ".jsonc", ".toml", ".yaml", ".yml", ".txt", ".md", ".sql", ".csv"}
+    | {".xml", ".svg", ".jinja", ".jinja2", ".j2", ".tmpl", ".tpl"}
+)
 CONFIGURATION = frozenset({"wrangler.json", "wrangler.jsonc", "wrangler.toml", ".dev.vars", ".env", "pyproject.toml"})
 
 
-def matters(root: Path, path: str) -> bool:
-    """Whether a change of this file can change what the project does."""
-    parts = Path(path).relative_to(root).parts if Path(path).is_relative_to(root) else Path(path).parts
-    return not IGNORED.intersection(parts) and not path.endswith(LEFT_OUT)
+class Sources:
+    """The files of a project whose change can change what it does."""
+
+    def __init__(self, root: Path, main: Path) -> None:
+        self.root = root
+        self._beside = main.parent
+
+    def include(self, path: Path) -> bool:
+        """Whether this file is one of them."""
+        if not path.is_relative_to(self.root) or IGNORED.intersection(path.relative_to(self.root).parts):
+            return False
+        if is_configuration(path) or path.suffix in CODE:
+            return True
+        return path.suffix in DATA and path.is_relative_to(self._beside) and not _is_our_output(path)
+
+    def changed_since(self, time: float) -> set[Path]:
+        """The files that were written after a moment (seconds since the epoch)."""
+        found: set[Path] = set()
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = [name for name in folders if name not in IGNORED]
+            paths = (Path(folder, name) for name in names)
+            found.update(path for path in paths if self.include(path) and _written(path) > time)
+        return found
+
+
+def is_configuration(path: Path) -> bool:
+    """Whether it is read at start-up only."""
+    return path.name in CONFIGURATION or path.name.startswith((".dev.vars.", ".env."))
+
+
+def _is_our_output(path: Path) -> bool:
+    """Whether our own output goes into the file (``celld-py dev > out.txt``): each reload would write to it."""
+    try:
+        file = path.stat()
+        return any(os.path.samestat(file, os.fstat(descriptor)) for descriptor in (1, 2))
+    except OSError:  # it is gone, or there is no such descriptor
+        return False
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # it went away while we looked
+        return 0.0
 
 
 class Reloader:
     """Watches the project's files, and replaces the isolates after each burst of edits."""
 
     def __init__(
-        self, options: Options, isolates: Isolates, runs: Runs, terminal: Terminal, reloaded: Callable[[], None]
+        self, sources: Sources, isolates: Isolates, runs: Runs, terminal: Terminal, reloaded: Callable[[], None]
     ) -> None:
-        self._options = options
+        self._sources = sources
         self._isolates = isolates
         self._runs = runs
         self._terminal = terminal
         self._reloaded = reloaded
         self._moving: set[asyncio.Task[None]] = set()
 
-    async def watch(self, root: Path) -> None:
-        """Reload after each burst of edits, for ever."""
+    async def watch(self, loaded_at: float) -> None:
+        """Reload after each burst of edits, for ever; ``loaded_at`` (s since the epoch) is when the code was read."""
         from watchfiles import awatch  # its import costs start-up time that nobody has to wait for
 
-        async for changes in awatch(root, watch_filter=lambda _, path: matters(root, path), debounce=200, step=50):
-            await self.reload(sorted({Path(path) for _, path in changes}), root)
+        unseen = True  # what was edited before the watcher was there
+        async for changes in awatch(
+            self._sources.root,
+            watch_filter=lambda _, path: self._sources.include(Path(path)),
+            debounce=200,
+            step=50,
+            rust_timeout=TICK,
+            yield_on_timeout=True,
+        ):
+            changed = {Path(path) for _, path in changes}
+            if unseen:
+                unseen = False
+                changed |= await asyncio.to_thread(self._sources.changed_since, loaded_at)
+            if changed:
+                await self.reload(sorted(changed))
 
-    async def reload(self, changed: list[Path], root: Path) -> None:
+    async def reload(self, changed: list[Path]) -> None:
         """Put the code as it is now on new isolates; when it does not load, the old ones go on."""
-        names = ", ".join(str(path.relative_to(root)) for path in changed[:3])
-        if any(path.name in CONFIGURATION for path in changed):
-            self._terminal.note(f"{names} changed; restart celld-py dev for the configuration to take effect.")
-        self._terminal.line(f"Reloading: {names}{' and more' if len(changed) > 3 else ''}")
+        if settings := [path for path in changed if is_configuration(path)]:
+            self._terminal.note(f"{self._names(settings)} changed; restart celld-py dev for it to take effect.")
+        if settings == changed:
+            return
+        self._terminal.line(f"Reloading: {self._names(changed)}")
         old = await self._isolates.replace()
         if old is None:
             self._terminal.event("reload_failed")
@@ -63,6 +123,10 @@ class Reloader:
         task = asyncio.create_task(self._move(old))
         self._moving.add(task)
         task.add_done_callback(self._moving.discard)
+
+    def _names(self, paths: list[Path]) -> str:
+        names = ", ".join(str(path.relative_to(self._sources.root)) for path in paths[:3])
+        return f"{names} and {len(paths) - 3} more" if len(paths) > 3 else names
 
     async def _move(self, old: list[Loaded]) -> None:
         """Take what the old isolates still do to an end; runs go on, by replay, on the new ones."""

@@ -44,6 +44,7 @@ class Runs:
         self._pending: dict[Key, Instance] = {}  # in memory, with a place, waiting for an isolate
         self._coming: set[Key] = set()  # being opened, with a place
         self._queue: OrderedDict[Key, None] = OrderedDict()  # on disk, waiting for a place
+        self._leaving: dict[int, Isolate] = {}  # ended runs whose isolate has not said that nothing of them is left
         self._parked: OrderedDict[int, Alarm] = OrderedDict()  # runs in their grace period
         self._names: OrderedDict[int, Key] = OrderedDict()
         self.held: dict[Key, str] = {}  # instances that cannot run, and why
@@ -138,8 +139,17 @@ class Runs:
             if instance.run is not None and instance.run.isolate is isolate
         ]
 
+    def released(self, run: int) -> None:
+        """The isolate holds nothing of an ended run any more."""
+        self._leaving.pop(run, None)
+
+    def busy(self, isolate: Isolate) -> bool:
+        """Whether an isolate holds runs, or something of one that has ended."""
+        return bool(self.on(isolate)) or any(other is isolate for other in self._leaving.values())
+
     def lost(self, isolate: Isolate) -> None:
         """An isolate is gone, and all its runs with it."""
+        self._leaving = {run: other for run, other in self._leaving.items() if other is not isolate}
         if self._isolate is isolate:
             self.stop_serving()
         for run in self.on(isolate):
@@ -209,6 +219,8 @@ class Runs:
         """A run is over: its isolate forgets it, its place is free."""
         self._owners.pop(run.id, None)
         self._unpark(run)
+        if not run.isolate.lost:
+            self._leaving[run.id] = run.isolate
         run.isolate.send({"t": "release", "run": run.id}, run.id)
         self.pump()
 

@@ -58,7 +58,7 @@ class StuckWatch:
                     await self._look(loaded)
 
     def _has_work(self, loaded: Loaded) -> bool:
-        return bool(self._runs.on(loaded.isolate)) if loaded.role == "work" else self._has_requests()
+        return self._runs.busy(loaded.isolate) if loaded.role == "work" else self._has_requests()
 
     async def _look(self, loaded: Loaded) -> None:
         pulse = await loaded.isolate.pulse()

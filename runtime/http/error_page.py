@@ -20,16 +20,21 @@ _PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
   :root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
-  body {{ max-width: 60rem; margin: 3rem auto; padding: 0 1rem; }}
-  h1 {{ font-size: 1.4rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }}
+  body {{ max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }}
+  header {{ border-left: .3rem solid #d93025; padding-left: 1rem; overflow-wrap: anywhere; }}
+  h1 {{ font-size: 1.4rem; line-height: 1.3; margin: 0 0 .5rem; }}
   p {{ margin: .25rem 0; }}
-  pre {{ padding: 1rem; overflow-x: auto; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }}
-  .where {{ font-family: ui-monospace, monospace; }}
+  .place {{ font-family: ui-monospace, monospace; }}
+  .request, footer {{ opacity: .7; }}
+  pre {{ padding: 1rem; overflow-x: auto; font-size: .875rem; }}
+  pre {{ background: color-mix(in srgb, currentColor 7%, transparent); }}
 </style>
+<header>
 <h1>{title}</h1>
-{where}<p>{method} {path}</p>
+{place}<p class="request">{method} {path}</p>
+</header>
 <pre>{traceback}</pre>
-<p>Mend the code and save: the next request runs the new code.</p>
+<footer>Mend the code, save it, and load this page again.</footer>
 </html>
 """
 
@@ -40,15 +45,15 @@ async def error_response(scope: Scope, send: Send, failure: dict[str, Any]) -> i
     title = _last_line(error["message"]) if error["name"] == "PythonError" else f"{error['name']}: {error['message']}"
     if _wants_json(scope):
         shown = {"name": error["name"], "message": title, "traceback": failure["traceback"]}
-        place = {name: failure[name] for name in ("file", "line") if failure.get(name) is not None}
-        body = json.dumps({"error": shown | place}).encode()
+        shown |= {name: failure[name] for name in ("file", "line") if failure.get(name) is not None}
+        body = json.dumps({"error": shown}).encode()
         return await _answer(send, 500, b"application/json", body)
-    where = ""
+    place = ""
     if failure.get("file"):
-        where = f'<p class="where">{html.escape(failure["file"])}:{failure.get("line")}</p>\n'
+        place = f'<p class="place">{html.escape(failure["file"])}:{failure.get("line")}</p>\n'
     page = _PAGE.format(
         title=html.escape(title),
-        where=where,
+        place=place,
         method=html.escape(scope["method"]),
         path=html.escape(scope["path"]),
         traceback=html.escape(failure["traceback"]),

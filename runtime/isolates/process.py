@@ -65,7 +65,7 @@ class ProcessIsolate(asyncio.Protocol):
         self._flush_due = False
         self._receiving = False
         self._blocked = False
-        self._lost = False
+        self.lost = False
         self._loop = asyncio.get_running_loop()
         self._pulses: asyncio.Lock = asyncio.Lock()
 
@@ -95,7 +95,7 @@ class ProcessIsolate(asyncio.Protocol):
         """Hand what waits to the socket, as far as it takes it."""
         self._flush_due = False
         transport = self._transport
-        while self._writer and transport is not None and not self._blocked and not self._lost:
+        while self._writer and transport is not None and not self._blocked and not self.lost:
             transport.write(self._writer.take(WRITE_AT_ONCE))
 
     def _flush_soon(self) -> None:
@@ -106,7 +106,7 @@ class ProcessIsolate(asyncio.Protocol):
 
     async def pulse(self) -> Pulse | None:
         async with self._pulses:
-            if self._lost:
+            if self.lost:
                 return None
             try:
                 async with asyncio.timeout(PULSE_TIMEOUT):
@@ -171,7 +171,7 @@ class ProcessIsolate(asyncio.Protocol):
         self.flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lost = True
+        self.lost = True
         self._child.watch.close()
         self._listener.on_lost(self)
 

@@ -34,6 +34,7 @@ class Isolate(Protocol):
 
     role: str
     pid: int
+    lost: bool  # `Listener.on_lost` was called
 
     def send(self, message: Message, lane: int | None = None) -> None:
         """Send a message; within one lane messages keep their order. Quietly nothing once the isolate is lost."""

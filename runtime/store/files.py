@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from runtime.faults import fault
-from runtime.store import journal, sqlite
+from runtime.store import heap, journal, sqlite
 from runtime.store.errors import DamagedJournal, JournalExists, MissingJournal
 from runtime.store.journal import Description, JournalDb
 from runtime.store.sqlite import LOCK_WAIT_MS, SIDE_FILES
@@ -26,6 +26,7 @@ THREADED_LIMIT = 64
 DIRECT_THREADS = 4  # for opening, closing, checkpoints and the commits that must wait
 THREADED_THREADS = 16  # most of their time is the disk's; files synced together share its work
 IDLE_SECONDS = 5.0  # a file that nobody uses or writes for this long is closed or tidied
+WORTH_TRIMMING = 64  # files closed since memory was last given back
 MAX_DESCRIPTORS = 65_536
 
 T = TypeVar("T")
@@ -80,6 +81,7 @@ class Journals:
         self._loop = asyncio.get_running_loop()
         self._slots: OrderedDict[Key, _Slot] = OrderedDict()  # the longest unused first
         self._closing: dict[Key, asyncio.Task[None]] = {}
+        self._closed_files = 0  # since memory was last given back
         self._timer: asyncio.TimerHandle | None = None
         raise_descriptor_limit()
 
@@ -239,6 +241,7 @@ class Journals:
         await asyncio.wait([slot.opening])
         if slot.file is not None:  # otherwise whoever tried to open it has been told why
             await slot.file.close()
+            self._closed_files += 1
 
     def _closed(self, key: Key, task: asyncio.Task[None]) -> None:
         if self._closing.get(key) is task:
@@ -261,6 +264,9 @@ class Journals:
             slot.seen = slot.file.next_seq
         if self._slots:
             self._watch()
+        elif self._closed_files >= WORTH_TRIMMING:
+            self._closed_files = 0
+            self._pool.submit(heap.trim)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._pool, work)

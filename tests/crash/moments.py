@@ -24,7 +24,7 @@ HOST, WORK, FRONT, ALL = "host", "work isolate", "front isolate", "host and isol
 VICTIMS = (HOST, WORK, FRONT, ALL)
 _WEIGHTS = (4, 3, 1, 3)
 _TURNS = (1, 2, 3)  # at which pass of a point it strikes
-_OFTEN = ("binding.", "catalog.", "instance.", "journal.")  # points that are passed many times a second
+_OFTEN = ("binding.", "instance.", "journal.")  # points that are passed many times a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,20 @@ def named_points() -> list[str]:
 
 
 def plan(kills: int, points: Sequence[str], random: Random) -> list[Moment]:
-    """At least that many moments: every point once, the rest half points and half any moment, in random order."""
+    """At least that many moments: every victim at any moment, then every point and what chance adds, shuffled."""
+    victims = [Moment(victim) for victim in VICTIMS]
     groups = [_at(point, random) for point in points]
-    while sum(map(len, groups)) < kills:
+    while len(victims) + sum(map(len, groups)) < kills:
         groups.append(_at(random.choice(points), random) if random.random() < 0.4 else [_any(random)])
     random.shuffle(groups)
-    return [moment for group in groups for moment in group]
+    return victims + [moment for group in groups for moment in group]
 
 
 def _at(point: str, random: Random) -> list[Moment]:
     before = FOLLOWS.get(point)
     if before is not None:
         return [Moment(HOST, before), Moment(HOST, point)]
-    turn = random.randint(1, 60) if point.startswith(_OFTEN) else random.choice(_TURNS)
+    turn = random.randint(1, 50) if point.startswith(_OFTEN) else random.choice(_TURNS)
     return [Moment(HOST, point, turn)]
 
 

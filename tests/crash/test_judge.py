@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tests.crash.effects import Effect, EffectFile, Judge
-from tests.crash.moments import FOLLOWS, named_points, plan
+from tests.crash.moments import FOLLOWS, VICTIMS, named_points, plan
 from tests.crash.orders import Order, Orders, Token, wrong_tokens
 
 SEEN: dict[str, frozenset[str]] = {"a": frozenset(), "b": frozenset({"a"})}
@@ -100,6 +100,7 @@ def test_a_plan_has_every_point_after_what_leads_to_it() -> None:
     moments = plan(50, points, Random(1))
     assert len(moments) >= 50
     assert {moment.point for moment in moments} >= set(points)
+    assert {moment.victim for moment in moments if moment.point is None} == set(VICTIMS)
     assert set(FOLLOWS) | set(FOLLOWS.values()) <= set(points)
     for before, moment in itertools.pairwise(moments):
         if moment.point in FOLLOWS:

@@ -346,7 +346,7 @@ class _Reader:
 CHAINS = """
 async def run(self, event, step):
     async def chain(index):
-        seen = []
+        seen = [index]
         for _ in range(2):
             delay = int.from_bytes(os.urandom(1)) / 2000
 
@@ -371,7 +371,7 @@ FORMS = {
     "task group": """async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(chain(n)) for n in range(5)]
     results = [task.result() for task in tasks]""",
-    "as_completed": "results = sorted([await each for each in asyncio.as_completed({chain(n) for n in range(5)})])",
+    "as_completed": "results = sorted([await each for each in asyncio.as_completed([chain(n) for n in range(5)])])",
 }
 
 
@@ -386,5 +386,14 @@ def test_a15_parallel_chains_keep_their_own_results_on_replay(tmp_path: Path, fo
         ran = len(notes(server))
         skip(server, 60 * MINUTE)
         for id in ids:
-            assert output(server, id) == [[n, n] for n in range(5)]
+            assert output(server, id) == [[n, n, n] for n in range(5)]
         assert len(notes(server)) == ran
+
+
+def test_a15_a_set_of_coroutines_has_no_order_and_that_is_said(tmp_path: Path) -> None:
+    start = "results = [await each for each in asyncio.as_completed({chain(n) for n in range(5)})]"
+    with dev(flow(tmp_path, CHAINS.replace("START", start)), "--no-watch") as server:
+        create(server)
+        until(server, "waiting")
+        line = (server.project / "src" / "main.py").read_text().split(start)[0].count("\n") + 1
+        assert f"main.py:{line} in Flow.run" in server.printed("a set of coroutines is started in an order")

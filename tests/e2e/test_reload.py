@@ -1,17 +1,18 @@
-"""Edits while the server runs: the newest code serves, what is in flight ends well, mistakes wait to be mended."""
+"""Edits while the server runs: the newest code serves, what is in flight ends well, mistakes wait to be mended.
+
+What becomes of instances that sleep meanwhile is in test_field_reports_reload.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.dev import Dev, dev, eventually, write_project
-from tests.e2e.stages import create, flow, noted, notes, open_gate, output, send, until
+from tests.dev import Dev, NotSeen, dev, eventually, write_project
+from tests.e2e.stages import create, flow, noted, notes, open_gate, output
 
 VERSION = """
 from workers import Response, WorkerEntrypoint
@@ -32,20 +33,22 @@ def watched(project: Path, *options: str) -> Iterator[Dev]:
     with dev(project, *options) as server:
         probe = project / "src" / "probe.txt"
 
-        def seen() -> bool:
-            probe.write_text(probe.read_text() + "x" if probe.exists() else "x")
-            return any(line == "Reloaded" for line in server.lines)
+        def noticed() -> bool:
+            with probe.open("a") as file:
+                file.write("x")
+            with suppress(NotSeen):
+                return bool(server.printed("Reloading: ", timeout=1))
+            return False
 
-        eventually(seen, look_again=0.5)
+        eventually(noticed)
         settled(server)
         yield server
 
 
 def settled(server: Dev) -> None:
     """Wait until every reload that began has ended."""
-    eventually(
-        lambda: count(server, "Reloading: ") == count(server, "Reloaded") + count(server, "error: The code does")
-    )
+    ends = ("Reloaded", "error: The code does not load")
+    eventually(lambda: count(server, "Reloading: ") == sum(count(server, end) for end in ends))
 
 
 def count(server: Dev, text: str) -> int:
@@ -164,7 +167,7 @@ def test_a_change_of_the_configuration_asks_for_a_restart(tmp_path: Path) -> Non
         config.write_text(config.read_text() + "\n")
 
         told = server.printed("wrangler.jsonc changed", since=mark)
-        assert told == "note: wrangler.jsonc changed; restart celld-py dev for the configuration to take effect."
+        assert "restart celld-py dev for it to take effect." in told
 
 
 def test_code_that_ends_its_process_at_import_is_told_once(tmp_path: Path) -> None:
@@ -177,123 +180,30 @@ def test_code_that_ends_its_process_at_import_is_told_once(tmp_path: Path) -> No
         assert server.get("/").text == "version 2"
 
 
-def test_an_isolate_that_dies_again_and_again_is_started_with_pauses(tmp_path: Path) -> None:
+def test_an_isolate_that_dies_again_and_again_is_started_with_growing_pauses(tmp_path: Path) -> None:
     code = """
-    import asyncio, os
-    from workers import Response, WorkerEntrypoint
+    import asyncio, os, time
 
     with open(os.path.dirname(__file__) + "/../../starts", "a") as starts:
-        starts.write("x")
+        starts.write(f"{time.monotonic()}\\n")
 
     asyncio.get_event_loop().call_later(0.05, os._exit, 7)
-
-    class Default(WorkerEntrypoint):
-        def fetch(self, request):
-            return Response("version 1")
     """
     with dev(write_project(tmp_path / "project", code), "--no-watch") as server:
-        eventually(lambda: count(server, "error: The front isolate ended with status 7") >= 3)
-        mark = (tmp_path / "starts").stat().st_size
+        eventually(lambda: count(server, "error: The work isolate ended with status 7") >= 5)
 
-        server.get("/")
-        server.get("/")
-
-        assert (tmp_path / "starts").stat().st_size < mark + 10
+        starts = [float(line) for line in (tmp_path / "starts").read_text().splitlines()]
+        assert starts[-1] - starts[0] >= 0.1 + 0.2 + 0.4
         assert server.running
 
 
 # ------------------------------------------------------------------------------------------------------------ workflows
-
-SLEEPER = """
-async def run(self, event, step):
-    @step.do("a")
-    async def a():
-        note("a")
-
-    @step.do("b")
-    async def b():
-        note("b of version 1")
-        return 1
-
-    await a()
-    await step.wait_for_event("go", "go")
-    return await b()
-"""
 
 
 def change(server: Dev, old: str, new: str) -> None:
     code = main(server).read_text()
     assert old in code
     edit(server, code.replace(old, new))
-
-
-def test_a13a_a_waiting_instance_goes_on_with_the_new_code(tmp_path: Path) -> None:
-    with watched(flow(tmp_path, SLEEPER)) as server:
-        create(server)
-        until(server, "waiting")
-
-        change(server, 'note("b of version 1")\n        return 1', 'note("b of version 2")\n        return 2')
-        send(server, "go", None)
-
-        assert output(server) == 2
-        assert notes(server) == ["a", "b of version 2"]
-
-
-def test_a13a_a_helper_module_counts_too(tmp_path: Path) -> None:
-    project = flow(tmp_path, SLEEPER.replace("return 1", "import helper; return helper.VALUE"))
-    (project / "src" / "helper.py").write_text("VALUE = 1")
-    with watched(project) as server:
-        create(server)
-        until(server, "waiting")
-
-        edit(server, "VALUE = 2", "helper.py")
-        send(server, "go", None)
-
-        assert output(server) == 2
-        assert notes(server)[0] == "a"
-
-
-def test_a13b_a_mistake_on_the_way_does_no_harm(tmp_path: Path) -> None:
-    with watched(flow(tmp_path, SLEEPER)) as server:
-        create(server)
-        until(server, "waiting")
-        good = main(server).read_text()
-
-        edit(server, good + "\ndef half(:\n")
-        send(server, "go", None)
-        edit(server, good)
-
-        assert output(server) == 1
-        assert notes(server) == ["a", "b of version 1"]
-
-
-def test_a13c_a_step_put_before_the_wait_is_named_as_a_difference(tmp_path: Path) -> None:
-    with watched(flow(tmp_path, SLEEPER)) as server:
-        create(server)
-        until(server, "waiting")
-
-        inserted = 'await step.do("new", lambda: note("new"))\n    await step.wait_for_event('
-        change(server, "await step.wait_for_event(", inserted)
-        send(server, "go", None)
-
-        server.printed("flow/one: the replay does not fit the history")
-        assert output(server) == 1
-        assert notes(server) == ["a", "new", "b of version 1"]
-
-
-def test_a13d_an_instance_whose_class_is_gone_is_kept(tmp_path: Path) -> None:
-    with watched(flow(tmp_path, SLEEPER), "--hibernate-after", "0") as server:
-        create(server)
-        until(server, "waiting")
-
-        change(server, "class Flow(", "class Renamed(")
-        server.printed("main.py lacks a WorkflowEntrypoint that wrangler.jsonc names.")
-        send(server, "go", None)
-        server.printed("flow/one is stopped: the code has no WorkflowEntrypoint Flow")
-        change(server, "class Renamed(", "class Flow(")
-
-        assert output(server) == 1
-        assert notes(server) == ["a", "b of version 1"]
 
 
 HELD = """
@@ -324,14 +234,13 @@ def test_a_running_attempt_ends_on_the_old_code_and_the_next_step_runs_on_the_ne
         assert notes(server) == ["began"]
 
 
-@pytest.mark.parametrize("instances", [20])
-def test_many_instances_survive_an_edit(tmp_path: Path, instances: int) -> None:
+def test_many_instances_survive_an_edit(tmp_path: Path) -> None:
     run = """
     async def run(self, event, step):
         total = 0
         for number in range(10):
             @step.do(f"step {number}")
-            async def add(number=number):
+            async def add():
                 note(f"{event['instanceId']} {number}")
                 await asyncio.sleep(0.05)
                 return number
@@ -339,12 +248,12 @@ def test_many_instances_survive_an_edit(tmp_path: Path, instances: int) -> None:
         return total
     """
     with watched(flow(tmp_path, run)) as server:
-        names = [f"i{number}" for number in range(instances)]
+        names = [f"i{number}" for number in range(20)]
         server.json("/batch", params={"ids": ",".join(names)})
         noted(server, "i0 2")
 
         edit(server, main(server).read_text() + "\n# edited\n")
 
         outputs: list[Any] = [output(server, name) for name in names]
-        assert outputs == [45] * instances
-        assert len(notes(server)) == len(set(notes(server))) == 10 * instances
+        assert outputs == [45] * 20
+        assert len(notes(server)) == len(set(notes(server))) == 10 * 20

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest_asyncio
 
 from runtime.store import MemoryStore
-
+from tests.host.fake_isolate import Code, FakeIsolate
 from tests.host.virtual_clock import VirtualClock
 from tests.host.world import Host, Stored
 
@@ -31,7 +31,8 @@ async def hosts() -> AsyncIterator[Hosts]:
     yield make
     for host in made:
         if not host.instances._closing:
-            await leaves_nothing(host)
+            async with asyncio.timeout(5):  # of a test that failed, something may wait for ever
+                await leaves_nothing(host)
     assert problems == []
 
 
@@ -39,6 +40,22 @@ async def hosts() -> AsyncIterator[Hosts]:
 async def host(hosts: Hosts) -> Host:
     """A host over an empty store in memory."""
     return hosts()
+
+
+@pytest_asyncio.fixture
+async def isolate(host: Host) -> FakeIsolate:
+    """The isolate that the host's instances run on."""
+    return host.serve()
+
+
+@pytest_asyncio.fixture
+async def code(host: Host, isolate: FakeIsolate) -> Callable[..., Awaitable[Code]]:
+    """Creates an instance; gives its first run."""
+
+    async def create(id: str = "a") -> Code:
+        return await host.code(isolate, id)
+
+    return create
 
 
 async def leaves_nothing(host: Host) -> None:

@@ -248,9 +248,7 @@ async def test_i3_a_call_of_a_run_that_is_aborted_in_the_same_turn_is_not_answer
 
 
 @pytest.mark.parametrize("name", ["fine", "bad\n"])
-async def test_i3_a_call_that_was_decided_just_before_the_abort_is_not_answered_either(
-    hosts: Hosts, name: str
-) -> None:
+async def test_i3_a_call_that_was_decided_just_before_the_abort_is_not_answered_either(hosts: Hosts, name: str) -> None:
     host = hosts(MemoryStore(late=True))
     isolate = host.serve()
     code = await host.code(isolate)
@@ -263,6 +261,21 @@ async def test_i3_a_call_that_was_decided_just_before_the_abort_is_not_answered_
     await terminated
 
     assert [message["t"] for message in code.heard] == ["release"]
+
+
+async def test_i3_a_call_of_a_run_that_is_lost_in_the_same_turn_is_not_journalled(host: Host) -> None:
+    isolate = host.serve()
+    code = await host.code(isolate)
+    journal = await host.kinds()
+
+    host.instances.turns.hold()
+    isolate._listener.on_message(isolate, code.call("do", "a", None))
+    host.runs.lose(host.runs.on(isolate)[0])
+    isolate._listener.on_turn(isolate)
+    await rest()
+
+    assert await host.kinds() == journal
+    assert (len(isolate.codes("a")), code.execs) == (2, [])
 
 
 async def test_i3_a_run_that_is_over_before_it_could_start_is_not_started(host: Host) -> None:

@@ -54,7 +54,7 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-# ---------------------------------------------------------------------------------------------------------------- create
+# --------------------------------------------------------------------------------------------------------------- create
 
 
 async def test_a_created_instance_runs_by_itself(host: Host) -> None:
@@ -100,9 +100,7 @@ async def test_i8_a_created_instance_runs_though_its_host_is_gone(hosts: Hosts) 
 
 
 @pytest.mark.parametrize("point", ["create.before_file", "create.after_file", "catalog.before_commit"])
-async def test_a_creation_that_fails_raises_its_error_and_leaves_nothing(
-    hosts: Hosts, disk: Disk, point: str
-) -> None:
+async def test_a_creation_that_fails_raises_its_error_and_leaves_nothing(hosts: Hosts, disk: Disk, point: str) -> None:
     store = MemoryStore(hook=disk)
     host = hosts(store)
     isolate = host.serve()
@@ -224,7 +222,7 @@ async def test_there_is_no_state_of_what_does_not_exist(host: Host) -> None:
         await host.instances.ask(A, cmd.Pause())
 
 
-# ---------------------------------------------------------------------------------------------------------------- delete
+# --------------------------------------------------------------------------------------------------------------- delete
 
 
 async def queued(host: Host) -> None:
@@ -462,7 +460,7 @@ async def test_i1_a_state_that_could_not_be_committed_is_not_shown(hosts: Hosts,
     disk.fails.clear()
 
 
-# --------------------------------------------------------------------------------------------------------------- on disk
+# -------------------------------------------------------------------------------------------------------------- on disk
 
 
 async def test_the_same_on_disk(tmp_path: Path) -> None:

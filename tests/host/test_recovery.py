@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from runtime.engine import commands as cmd
-from runtime.host.instances import NotFound
+from runtime.host.instances import NewInstance, NotFound
 from runtime.store import Key, MemoryStore
 from tests.host.conftest import Hosts
 from tests.host.world import Host, crash
@@ -15,6 +16,10 @@ from tests.host.world import Host, crash
 pytestmark = pytest.mark.asyncio
 
 A = Key("wf", "a")
+
+
+def new(id: str) -> NewInstance:
+    return NewInstance(id, "[1]")
 
 
 class Killed(BaseException):
@@ -123,7 +128,7 @@ async def test_what_had_ended_or_waits_is_put_right_and_put_away(hosts: Hosts) -
     assert isinstance(store, MemoryStore)
     after = await crash(before)
     for key, row in after.catalog.rows.items():
-        after.catalog.rows[key] = type(row)(**{**{f: getattr(row, f) for f in row.__struct_fields__}, "dirty": True})
+        after.catalog.rows[key] = msgspec.structs.replace(row, dirty=True)
 
     host = hosts(after)
     isolate = host.serve()
@@ -148,9 +153,3 @@ async def test_recovery_leaves_instances_that_rest_on_disk(hosts: Hosts) -> None
 
     assert (recovered.resumed, recovered.waiting, await host.in_memory()) == (0, 1, 0)
     assert recovered.next_wake == host.clock.now() - 5_000 + 3_600_000
-
-
-def new(id: str) -> Any:
-    from runtime.host.instances import NewInstance
-
-    return NewInstance(id, "[1]")

@@ -306,7 +306,7 @@ async def test_a_parked_run_leaves_memory_after_its_grace_period(host: Host) -> 
 
     assert code.released
     assert (await host.in_memory(), host.store.journals.open_files) == (0, 0)
-    assert len(host.clock.alarms) == 1  # type: ignore[attr-defined]  # the one of all sleepers
+    assert len(host.clock.alarms) == 1  # the one of all sleepers
     row = host.store.catalog.rows[A]
     assert (row.status, row.dirty) == ("waiting", False)
 

@@ -157,7 +157,7 @@ async def test_a_sleeper_that_cannot_be_opened_is_named_and_the_others_wake(host
     await host.recover()
     await asleep(host, isolate, "a")
     await asleep(host, isolate, "b")
-    host.store.journals.committed[A] = host.store.journals.committed[A][2:]
+    del host.store.journals.committed[A]
 
     await host.later(3600)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, cast
 
+import pytest
+
 from runtime.cli.terminal import Terminal
 from runtime.engine import Rules
 from runtime.host.binding import Bindings
+from runtime.host.binding_rules import Refused
 from runtime.host.clock import Clock
 from runtime.host.dispatch import Dispatch
 from runtime.host.instances import Instances, NewInstance
@@ -22,10 +24,9 @@ from runtime.host.wakeups import Wakeups
 from runtime.host.workflows import Workflow
 from runtime.http.ingress import Ingress
 from runtime.store import CatalogStore, JournalStore, Key, MemoryStore
-from workers_shim.wire import devalue
-
 from tests.host.fake_isolate import Code, FakeIsolate
 from tests.host.virtual_clock import VirtualClock, rest
+from workers_shim.wire import devalue
 
 WORKFLOW = Workflow("wf", "Wf")
 GRACE_MS = 5_000
@@ -152,6 +153,14 @@ class Host:
         await self.rest()
 
 
+async def refusal(host: Host, op: str, *args: Any) -> str:
+    """The message of the plain error that a method of the binding raises."""
+    with pytest.raises(Refused) as caught:
+        await host.bind(op, *args)
+    assert caught.value.failure.name == "Error"
+    return caught.value.failure.message
+
+
 def rules(**changes: Any) -> Rules:
     """Cloudflare's rules, but for these."""
     return Rules(**changes)
@@ -164,9 +173,6 @@ async def crash(host: Host) -> MemoryStore:
     assert isinstance(host.clock, VirtualClock)
     host.clock.alarms.clear()
     await host.wakeups.close()
-    host.instances._closing = True
-    for task in asyncio.all_tasks() - {asyncio.current_task()}:
-        if task.get_coro().__qualname__.startswith(("Instances.", "Instance.")):  # type: ignore[union-attr]
-            task.cancel()
+    host.instances._closing = True  # it does not go on; nobody waits for what it leaves, either
     await rest()
     return store

@@ -17,7 +17,8 @@ from pathlib import Path
 import hypothesis  # noqa: F401  imported once, not in every fork
 import pytest
 
-from tests.mutants.mutants import MUTANTS, Mutant
+from tests.mutants.mutant import Mutant
+from tests.mutants.mutants import MUTANTS
 
 ROOT = Path(__file__).parent.parent.parent
 COPIED = ("runtime", "workers_shim", "wrangler_compat", "tests", "fixtures", "bench", "pyproject.toml")

@@ -3,17 +3,8 @@ tests that notice. Add a line to `MUTANTS` with every test of an invariant; `tes
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Mutant(NamedTuple):
-    """``old`` stands exactly once in ``file``; with ``new`` in its place every one of ``tests`` must fail."""
-
-    name: str  # begins with the invariant
-    file: str
-    old: str
-    new: str
-    tests: tuple[str, ...]
+from tests.mutants.host import HOST
+from tests.mutants.mutant import Mutant
 
 
 def engine(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
@@ -417,4 +408,4 @@ ENGINE = [
     ),
 ]  # fmt: skip
 
-MUTANTS: list[Mutant] = [*ENGINE]
+MUTANTS: list[Mutant] = [*ENGINE, *HOST]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.store import Journals, Key
+from runtime.store import Journals, Key, heap
 from runtime.store import files as store_files
 from tests.store.lines import append, line
 
@@ -121,6 +121,24 @@ async def test_unused_files_are_closed_after_a_while(tmp_path: Path, monkeypatch
         await asyncio.sleep(0)
     assert list(tmp_path.glob("*/*-wal")) == []
     await journals.close()
+
+
+async def test_memory_is_given_back_after_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_back = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(store_files, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(store_files, "WORTH_TRIMMING", 3)
+    monkeypatch.setattr(heap, "trim", lambda: loop.call_soon_threadsafe(given_back.set))
+    journals = Journals(tmp_path)
+    for key in await create(journals, 4):
+        journals.release(await journals.open(key))
+        await journals.shut(key)
+    await given_back.wait()
+    await journals.close()
+
+
+async def test_giving_memory_back_works_or_does_nothing() -> None:
+    heap.trim()
 
 
 async def test_a_file_that_is_open_but_quiet_gets_its_log_moved_in(

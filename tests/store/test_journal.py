@@ -235,3 +235,12 @@ def test_a_writer_killed_at_any_moment_leaves_whole_appends(tmp_path: Path) -> N
 
 def test_a_line_is_a_plain_tuple() -> None:
     assert Line(1, 2, "kind", "data") == (1, 2, "kind", "data")
+
+
+def test_a_file_that_cannot_be_made_spoils_none_after_it() -> None:
+    with closing(sqlite.Template(SCHEMA)) as template:
+        before = image(template, Description(KEY, 5, "Order", 1), [line(1)])
+        with pytest.raises(UnicodeEncodeError):
+            image(template, Description(Key("orders", "\ud800"), 5, "Order", 1), [line(1)])
+
+        assert image(template, Description(KEY, 5, "Order", 1), [line(1)]) == before

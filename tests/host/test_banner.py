@@ -1,0 +1,121 @@
+"""What is shown before `Ready`."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from runtime.cli.terminal import Terminal
+from runtime.host import banner
+from runtime.host.interpreter import Interpreter
+from runtime.host.options import Options
+from runtime.host.projects import open_project
+from runtime.host.recovery import Recovered
+from runtime.store import DamagedCatalog
+from wrangler_compat import Project
+
+CONFIG = """{
+  "name": "shop", "main": "entry.py", "compatibility_date": "2026-06-01",
+  "compatibility_flags": ["python_workers"], "vars": {"REGION": "eu"},
+  "workflows": [{"name": "orders", "binding": "ORDERS", "class_name": "Orders"}]
+}"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "entry.py").touch()
+    (tmp_path / "wrangler.jsonc").write_text(CONFIG)
+    (tmp_path / ".dev.vars").write_text("API_KEY=do-not-show")
+    return open_project(Options(tmp_path), {})
+
+
+def shown(
+    project: Project, *, recovered: Recovered | None = None, repair: Any = None, format: Any = "text", **options: Any
+) -> tuple[str, str]:
+    """What goes to standard output and to standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    store: Any = SimpleNamespace(folder=SimpleNamespace(path=project.root / ".celld" / "state"), repair=repair)
+    interpreter = Interpreter(Path("/usr/bin/python3"), "3.13.1", (), "the project's .venv")
+    banner.show(
+        Terminal.over(out, err, format, {}),
+        Options(project.root, **options),
+        project,
+        interpreter,
+        store,
+        recovered or Recovered(0, 0, None),
+    )
+    return out.getvalue(), err.getvalue()
+
+
+def test_it_shows_what_runs_where_its_state_is_and_no_secret(project: Project) -> None:
+    out, err = shown(project)
+
+    assert out.splitlines()[:5] == [
+        "shop (wrangler.jsonc), target cloudflare",
+        "  Python 3.13.1: the project's .venv",
+        "  Workflow orders: class Orders, reached by env.ORDERS",
+        "  Variables REGION and secrets API_KEY",
+        "  State .celld/state (survives kill -9)",
+    ]
+    assert "do-not-show" not in out + err
+
+
+def test_it_says_what_the_state_survives(project: Project) -> None:
+    out, _ = shown(project, durability="power")
+
+    assert "(survives kill -9 and power loss)" in out
+
+
+def test_it_says_what_goes_on_and_when_the_next_wakes(project: Project) -> None:
+    soon = datetime.datetime.now().astimezone().replace(hour=23, minute=59, second=58, microsecond=0)
+    far = soon.replace(year=2099)
+
+    today, _ = shown(project, recovered=Recovered(1, 3, round(soon.timestamp() * 1000)))
+    later, _ = shown(project, recovered=Recovered(2, 0, round(far.timestamp() * 1000)))
+    none, _ = shown(project, recovered=Recovered(2, 1, None))
+
+    assert "  1 instance taken up again, 3 waiting, the next wakes at 23:59:58\n" in today
+    assert f"  2 instances taken up again, 0 waiting, the next wakes at {far:%Y-%m-%d} 23:59:58\n" in later
+    assert "  2 instances taken up again, 1 waiting\n" in none
+
+
+@pytest.mark.parametrize("damage", [None, DamagedCatalog("c.db", "c.db.damaged", "malformed")], ids=["lost", "damaged"])
+def test_it_says_that_the_catalog_was_made_again(project: Project, damage: DamagedCatalog | None) -> None:
+    _, err = shown(project, repair=SimpleNamespace(damage=damage))
+
+    what = "The catalog was missing." if damage is None else str(damage)
+    assert f"warning: {what} It was made again from the journals.\n" in err
+
+
+def test_programs_get_one_object(project: Project) -> None:
+    out, _ = shown(project, format="json", recovered=Recovered(1, 2, 3))
+
+    assert (
+        '{"kind": "started", "project": "shop", "workflows": ["orders"], "resumed": 1, "waiting": 2, "next_wake": 3}'
+        in out
+    )
+
+
+def test_a_missing_class_is_an_error_that_says_what_is_there(project: Project) -> None:
+    assert banner.missing_classes(project, ["Orders", "Other"]) is None
+
+    missing = banner.missing_classes(project, ["Other", "Another"])
+    none = banner.missing_classes(project, [])
+
+    assert missing is not None
+    assert none is not None
+    assert missing.message == "entry.py lacks a WorkflowEntrypoint that wrangler.jsonc names."
+    assert missing.detail == 'Workflow "orders" needs the class Orders\nentry.py has Another, Other'
+    assert missing.code == "missing_class"
+    assert none.detail == 'Workflow "orders" needs the class Orders\nentry.py has none'
+
+
+def test_the_address_is_one_that_a_browser_takes() -> None:
+    assert banner.url("127.0.0.1", 8787) == "http://127.0.0.1:8787"
+    assert banner.url("::1", 8787) == "http://[::1]:8787"
