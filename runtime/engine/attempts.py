@@ -27,10 +27,9 @@ def finished(state: State, command: cmd.AttemptFinished, now: int, rules: Rules)
     record = _running(state, command.step, command.attempt)
     if record is None:
         return Decision()
-    if command.error is not None:
-        return _fail(state, record, command.error, now)
-    if command.size > rules.max_result:
-        return _fail(state, record, result_too_large(record.label), now)
+    error = result_too_large(record.label) if command.size > rules.max_result else command.error
+    if error is not None:
+        return _starting(_fail(state, record, error, now), held=command.held)
     assert command.output is not None
     return _settled(
         state,
@@ -48,6 +47,15 @@ def timed_out(state: State, command: cmd.AttemptTimedOut, now: int, rules: Rules
     assert record.config is not None
     decision = _fail(state, record, timeout_error(milliseconds(record.config.timeout)), now)
     decision.effects.insert(0, CancelAttempt(record.step, record.attempt))
+    return _starting(decision, held=command.held)
+
+
+def _starting(decision: Decision, *, held: bool) -> Decision:
+    """The decision, which starts nothing while attempts are held: a retry that is due at once is then taken up where
+    the run goes on."""
+    if held:
+        decision.events = [event for event in decision.events if not isinstance(event, ev.AttemptStarted)]
+        decision.effects = [effect for effect in decision.effects if not isinstance(effect, RunAttempt)]
     return decision
 
 

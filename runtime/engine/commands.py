@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from .failures import Failure
 from .state import Kind
@@ -61,6 +61,7 @@ class AttemptFinished:
     output: str | None = None
     size: int = 0
     error: Failure | None = None
+    held: bool = False  # no attempt may start now: the run is leaving its isolate
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class AttemptTimedOut:
 
     step: int
     attempt: int
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,4 +135,3 @@ Command = (
     RunStarted | RunParked | RunLost | RunDone | CallMade | AttemptFinished | AttemptTimedOut | DelayAnswered
     | TimerDue | SendEvent | Pause | Resume | Terminate | Restart | RollbackFinished
 )  # fmt: skip
-RestartType = Literal["do", "sleep", "waitForEvent"]

@@ -40,7 +40,7 @@ CANNOT_SEND_EVENT = Failure(
 )
 INVALID_EVENT_TYPE = Failure("Error", "WorkflowError: workflow.invalid_event_type")
 # Production rejects a payload of more than 1 MiB without documenting the text; ours follows the step result's.
-EVENT_TOO_LARGE = Failure("Error", "WorkflowError: Event payload is too large. Maximum allowed size is 1MiB.")
+EVENT_TOO_LARGE = Failure("Error", "WorkflowError: (body) The payload exceeds the maximum size of 1MiB")
 ROLLBACK_PHASE = Failure("Error", "WorkflowFatalError: Cannot execute steps during rollback phase")
 
 

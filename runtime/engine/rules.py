@@ -22,13 +22,11 @@ class Rules:
     max_retries: int = 10_000  # documentation: limits
     event_timeout: int = 24 * HOUR  # ms; documentation: events and parameters
     max_sleep: int = 365 * DAY  # ms; documentation: limits
-    min_event_timeout: int = SECOND  # ms; production's minimum, a warning here
     max_result: int = MiB  # structured-clone bytes of a step's result
     max_payload: int = MiB  # structured-clone bytes of params and of an event's payload
     max_step_name: int = 256  # UTF-16 units
     max_event_type: int = 100  # characters
     step_limit: int = 10_000  # do() calls in one execution of run()
-    delay_function_timeout: int = 5 * SECOND  # ms
     preserve_non_retryable: bool = True  # compatibility flag workflows_preserve_non_retryable_error_message
 
 

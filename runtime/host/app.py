@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 from runtime.cli.terminal import Terminal
@@ -20,7 +21,7 @@ from . import banner
 from .binding import Bindings
 from .clock import Clock
 from .dispatch import Dispatch
-from .errors import CelldError
+from .errors import CelldError, InterpreterError
 from .failures import FailureReports
 from .front import FrontDoor
 from .instances import Instances
@@ -51,15 +52,21 @@ async def serve(options: Options) -> int:
     interpreter = await asyncio.to_thread(choose_interpreter, project.root, options.python, terminal.note)
     sockets = listen(options.ip, options.port)
     try:
-        store = await Store.open(options.persist_to or project.root / ".celld" / "state", options.durability)
+        store = await Store.open(state_folder(options, project), options.durability)
+        try:
+            return await DevServer(options, project, interpreter, store, terminal).run(sockets)
+        finally:
+            await store.close()
     except StoreError as error:
         raise CelldError(str(error), code="state") from error
-    try:
-        return await DevServer(options, project, interpreter, store, terminal).run(sockets)
     finally:
         for sock in sockets:
             sock.close()
-        await store.close()
+
+
+def state_folder(options: Options, project: Project) -> Path:
+    """Where the project's instances are kept."""
+    return (options.persist_to or project.root / ".celld" / "state").absolute()
 
 
 class DevServer:
@@ -112,9 +119,12 @@ class DevServer:
             has_requests=lambda: self.ingress.busy > 0,
             printed=self.dispatch.printed,
             report=self.reports.stuck,
+            failed=self.reports.error,
         )
         self.instances.on_given_up = self.stuck.look_now
-        self.reloader = Reloader(Sources(project.root, project.main), self.isolates, self.runs, terminal, self.reloaded)
+        self.reloader = Reloader(
+            Sources(project.root, project.main, store.folder.path), self.isolates, self.runs, terminal, self.reloaded
+        )
 
     # ---------------------------------------------------------------------------------------------------- the story
 
@@ -124,18 +134,19 @@ class DevServer:
         self.declare(self.project)
         loaded_at = time.time()
         children = {role: self.launch(role) for role in ROLES}  # they import while we do
-        server = http_server(self.ingress, self.terminal, lambda: self.ready(sockets))
-        recovered = await recover(self.store.catalog, self.store.journals, self.instances)
-        banner.show(self.terminal, self.options, self.project, self.interpreter, self.store, recovered)
-        if not await self.isolates.start(children) and not self.options.watch:
-            return 1
-        if self.isolates.problem is None and (missing := self.missing_classes()):
-            raise missing
-        background = [asyncio.create_task(self.stuck.watch())]
-        if self.options.watch:
-            background.append(asyncio.create_task(self.reloader.watch(loaded_at)))
-        self.wakeups.start()
+        background: list[asyncio.Task[None]] = []
         try:
+            server = http_server(self.ingress, self.terminal, lambda: self.ready(sockets))
+            recovered = await recover(self.store.catalog, self.store.journals, self.instances)
+            banner.show(self.terminal, self.options, self.project, self.interpreter, self.store, recovered)
+            if await self.isolates.start(children) is None and not self.options.watch:
+                return 1
+            if self.isolates.problem is None and (missing := self.missing_classes()):
+                raise missing
+            background.append(asyncio.create_task(self.stuck.watch()))
+            if self.options.watch:
+                background.append(asyncio.create_task(self.reloader.watch(loaded_at)))
+            self.wakeups.start()
             with self.signals(server):
                 await server.serve(sockets)
             return 0
@@ -183,7 +194,12 @@ class DevServer:
     def launch(self, role: Role) -> Child:
         """Start an isolate's process."""
         command = [str(self.interpreter.path), *self.interpreter.arguments]
-        child = Child(command, role, self.project.root, keep=[self.store.folder.lock])
+        try:
+            child = Child(command, role, self.project.root, keep=[self.store.folder.lock])
+        except OSError as error:
+            reason = f"{self.interpreter.path}: {error.strerror or error}"
+            hint = "If its environment was being made anew, save a file to try again; or pass --python."
+            raise InterpreterError("The project's Python cannot be started.", detail=reason, hint=hint) from error
         self.store.folder.add_child(child.process.pid)
         return child
 

@@ -17,9 +17,8 @@ from . import binding_rules as rules
 from .binding_rules import Refused, not_found, workflow_error
 from .instances import Instances, NewInstance, NotFound
 from .subscriptions import Subscriptions
-from .values import EMPTY_OBJECT, UNDEFINED, build, json_shaped, plain
+from .values import EMPTY_OBJECT, UNDEFINED, UNDEFINED_VALUE, build, json_shaped, plain
 
-UNDEFINED_TEXT = "-1"
 Arguments = list[Any]
 _SHARED = ("params", "retention", "locationHint")
 PAYLOAD_TOO_LARGE = "(body) The payload exceeds the maximum size of 1MiB"
@@ -60,7 +59,7 @@ class Bindings:
                 answer = await self._operations[operation](workflow, given)
         except NotFound:
             raise not_found() from None
-        return UNDEFINED_TEXT if answer is UNDEFINED else build(answer)
+        return UNDEFINED_VALUE if answer is UNDEFINED else build(answer)
 
     # ----------------------------------------------------------------------------------------------------- create
 
@@ -186,10 +185,9 @@ class Bindings:
         if not isinstance(event, dict):
             kind = "null" if len(args) > 1 and event is None else "undefined"
             raise Refused(Failure("TypeError", f"Cannot read properties of {kind} (reading 'payload')"))
-        payload = event.get("payload", UNDEFINED_TEXT)
-        _check_size(payload)
+        payload = event.get("payload", UNDEFINED_VALUE)
         await self._instances.exists(key)
-        _judge(await self._instances.ask(key, cmd.SendEvent(event.get("type"), payload)))
+        _judge(await self._instances.ask(key, cmd.SendEvent(event.get("type"), payload, _size(payload))))
         return UNDEFINED
 
     # ------------------------------------------------------------------------------------------------ subscriptions
@@ -228,9 +226,14 @@ def _new(options: dict[str, Any]) -> NewInstance:
     return NewInstance(id, params)
 
 
+def _size(text: str) -> int:
+    """A value's size in structured-clone bytes; only a text that may be over the limit is worth counting."""
+    return devalue.clone_size(text) if len(text) > rules.MAX_VALUE else 0
+
+
 def _check_size(text: str) -> None:
     """1 MiB for params and for an event's payload (production's limit); the text is never shorter than the value."""
-    if len(text) > rules.MAX_VALUE and devalue.clone_size(text) > rules.MAX_VALUE:
+    if _size(text) > rules.MAX_VALUE:
         raise workflow_error(PAYLOAD_TOO_LARGE)
 
 

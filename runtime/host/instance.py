@@ -42,9 +42,8 @@ class _Waiting(NamedTuple):
 class Instance:
     """One instance in memory. `Instances` makes it, and drops it when it rests."""
 
-    def __init__(self, home: Instances, key: Key, class_name: str, state: State, journal: JournalFile) -> None:
+    def __init__(self, home: Instances, key: Key, state: State, journal: JournalFile) -> None:
         self.key = key
-        self.class_name = class_name
         self.state = state
         self.run: Run | None = None
         self.home = home
@@ -225,7 +224,7 @@ class Instance:
     def _say(self, run: Run, step: int, **message: object) -> None:
         """Tell the run something about a call that it has made; a call it has not made yet is answered when it is."""
         call = run.attached.get(step)
-        if call is not None and not run.moving:
+        if call is not None and (not run.moving or message["t"] == "cancel"):
             run.parked = False
             run.isolate.send({"run": run.id, "call": call, **message}, run.id)
 
@@ -308,8 +307,13 @@ class Instance:
                 record = self.state.records[step]
                 assert record.config is not None
                 end = min(began + milliseconds(record.config.timeout), NEVER)
-                timeout = cmd.AttemptTimedOut(step, record.attempt)
-                run.timeouts[step] = self.home.clock.call_at(round(end), lambda t=timeout: self.tell(t, run))  # type: ignore[misc]
+                run.timeouts[step] = self._time_out_at(run, round(end), step, record.attempt)
+
+    def _time_out_at(self, run: Run, at: int, step: int, attempt: int) -> Alarm:
+        def time_out() -> None:
+            self.tell(cmd.AttemptTimedOut(step, attempt, held=run.moving), run)
+
+        return self.home.clock.call_at(at, time_out)
 
     def attempt_began(self, run: Run, step: int, attempt: int, began: int) -> None:
         """The attempt's callback has begun; its time counts from here."""

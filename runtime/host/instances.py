@@ -10,7 +10,7 @@ from runtime.engine import Decision, Event, Rules, State, decode, encode, fold, 
 from runtime.engine import commands as cmd
 from runtime.engine.events import Created, WorkflowQueued
 from runtime.faults import fault
-from runtime.store import JournalExists, StoreError, StoreFull
+from runtime.store import JournalClosed, JournalExists, MissingJournal, StoreBusy, StoreError, StoreFull, StoreUnusable
 from runtime.store.types import CatalogStore, JournalStore, Key, Line, NewRow
 
 from .clock import Clock
@@ -24,8 +24,15 @@ CREATED_AT_ONCE = 64  # files of one batch that are made side by side
 RETRY_FULL = 5.0  # seconds between looks whether a full disk has room again
 
 
+PASSING = (StoreFull, StoreBusy, StoreUnusable)
+
+
 class NotFound(LookupError):
     """There is no such instance."""
+
+
+class Held(Exception):
+    """The project does not have what the instance runs on; it is kept until it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ class Instances:
         self._opening: dict[Key, asyncio.Task[Instance]] = {}
         self._leaving: dict[Key, asyncio.Task[None]] = {}
         self._deleting: dict[Key, asyncio.Task[None]] = {}
+        self._creating: dict[Key, asyncio.Future[None]] = {}  # ids whose creation is not acknowledged yet
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
 
@@ -85,15 +93,40 @@ class Instances:
 
         When it returns, each of them will run, whatever happens to this process (I8).
         """
-        now = self.clock.now()
-        class_name = self._workflows[workflow].class_name
         keys = [Key(workflow, new.id) for new in wanted]
         for key in keys:
             await self._deletion(key)
-        existed = await self.catalog.create([NewRow(key, class_name, "queued", now) for key in keys])
+        rows = dict(zip(keys, wanted, strict=True))
+        existed = await self._create(rows)
+        while half_made := existed & self._creating.keys():
+            # Somebody else's creation of the same id is under way: only when it is done does the id exist.
+            await asyncio.wait([self._creating[key] for key in half_made])
+            again = {key: rows[key] for key in half_made if await self.catalog.get(key) is None}
+            existed -= again.keys() - await self._create(again)
+        return {key.id for key in existed}
+
+    async def _create(self, rows: Mapping[Key, NewInstance]) -> set[Key]:
+        """Create what does not exist; gives the keys that do, be it half-made."""
+        if not rows:
+            return set()
+        now = self.clock.now()
+        class_names = {key: self._workflows[key.workflow].class_name for key in rows}
+        existed = await self.catalog.create([NewRow(key, class_names[key], "queued", now) for key in rows])
         fault("create.after_row")
-        fresh = {key: new for key, new in zip(keys, wanted, strict=True) if key not in existed}
-        outcomes = await self._make(fresh, class_name, now)
+        fresh = {key: new for key, new in rows.items() if key not in existed}
+        done = asyncio.get_running_loop().create_future()
+        self._creating |= dict.fromkeys(fresh, done)
+        try:
+            await self._complete(fresh, class_names, now)
+        finally:
+            for key in fresh:
+                del self._creating[key]
+            done.set_result(None)
+        return existed
+
+    async def _complete(self, fresh: Mapping[Key, NewInstance], class_names: Mapping[Key, str], now: int) -> None:
+        """Give new rows their files, and let them run; or take all of it back."""
+        outcomes = await self._make(fresh, class_names, now)
         try:
             for outcome in filter(None, outcomes.values()):
                 raise outcome
@@ -105,10 +138,9 @@ class Instances:
             raise
         fault("create.after_confirm")
         self.runs.queue(fresh)
-        return {key.id for key in existed}
 
     async def _make(
-        self, fresh: Mapping[Key, NewInstance], class_name: str, now: int
+        self, fresh: Mapping[Key, NewInstance], class_names: Mapping[Key, str], now: int
     ) -> dict[Key, BaseException | None]:
         """Make the files of new instances; gives the error of each that cannot be made."""
         limit = asyncio.Semaphore(CREATED_AT_ONCE)
@@ -117,7 +149,7 @@ class Instances:
             events = (Created(at=now, workflow=key.workflow, instance=key.id, params=params), WorkflowQueued(at=now))
             lines = [Line(i, event.at, kind_of(event), encode(event)) for i, event in enumerate(events, 1)]
             async with limit:
-                await self._journals.create(key, lines, created=now, class_name=class_name)
+                await self._journals.create(key, lines, created=now, class_name=class_names[key])
             fault("create.after_file")
             self._publish(key, 1, events)
 
@@ -163,13 +195,18 @@ class Instances:
             raise NotFound
         await self.catalog.mark_dirty(key)
         fault("activate.after_dirty")
-        journal = await self._journals.open(key)
         try:
-            state = fold(decode(line.data) for line in await journal.read())
-        except BaseException:
-            self._journals.release(journal)
+            journal = await self._journals.open(key)
+            try:
+                state = fold(decode(line.data) for line in await journal.read())
+            except BaseException:
+                self._journals.release(journal)
+                raise
+        except StoreError as error:
+            # Whoever asked is told; but the row is dirty now, and a dirty row wakes nobody.
+            self._look_again_after(key, error)
             raise
-        instance = self._live[key] = Instance(self, key, row.class_name, state, journal)
+        instance = self._live[key] = Instance(self, key, state, journal)
         return instance
 
     def _activate_soon(self, key: Key) -> None:
@@ -190,10 +227,14 @@ class Instances:
             self._spawn(look())
 
     def _stopped(self, key: Key, error: Exception) -> None:
-        """The instance cannot go on; when it is for want of space only, it is looked at again."""
+        """The instance cannot go on; when that may pass, it is looked at again."""
         self.runs.forget(key)
         self.report(key, error)
-        if isinstance(error, StoreFull):
+        self._look_again_after(key, error)
+
+    def _look_again_after(self, key: Key, error: Exception) -> None:
+        """A full disk, a lock that another program holds, too many open files: all of them pass."""
+        if isinstance(error, PASSING):
             self._look_again(key)
 
     def _look_again(self, key: Key) -> None:
@@ -219,8 +260,9 @@ class Instances:
         """It has work to do."""
         if not self._closing and not self.runs.want(instance):
             if instance.key in self.runs.held:
-                self.report(instance.key, LookupError(self.runs.held[instance.key]))
+                self.report(instance.key, Held(self.runs.held[instance.key]))
             self._drop(instance, settle=False)
+            self.runs.pump()
 
     def rests(self, instance: Instance) -> None:
         """It has nothing to do before its next wake-up, if it has one."""
@@ -297,9 +339,17 @@ class Instances:
 
     async def lines(self, key: Key) -> list[Line]:
         """The instance's journal."""
-        journal = await self._journals.open(key)
+        await self._deletion(key)
+        try:
+            journal = await self._journals.open(key)
+        except MissingJournal:
+            await self.exists(key)  # it was deleted meanwhile; else the file is missing, and that is an error
+            raise
         try:
             return await journal.read()
+        except (MissingJournal, JournalClosed):
+            await self.exists(key)
+            raise
         finally:
             self._journals.release(journal)
             if key not in self._live and key not in self._opening:

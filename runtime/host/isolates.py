@@ -12,12 +12,16 @@ from typing import Any, Literal
 from runtime.isolates.process import Child, ProcessIsolate
 from runtime.isolates.transport import Listener
 
+from .errors import CelldError
+
 Role = Literal["front", "work"]
 ROLES: tuple[Role, ...] = ("front", "work")
 
 FIRST_BACKOFF = 0.1  # seconds; doubled with each early death
 LAST_BACKOFF = 5.0
 EARLY = 10.0  # an isolate that lived longer than this died of something new
+IMPORT_LOOK = 2.0  # seconds between looks at an isolate that is importing
+IMPORT_LIMIT = 30.0  # seconds that an import may block
 LINGER = 1.0  # seconds between hanging up on an isolate and killing it
 
 
@@ -71,6 +75,7 @@ class Isolates:
     ) -> None:
         self.current: dict[Role, Loaded | None] = dict.fromkeys(ROLES)
         self.problem: Problem | None = None  # of the last load that failed, until one succeeds
+        self._told: Problem | None = None  # the last one reported
         self.changed = asyncio.Condition()
         self._launch = launch
         self._load = load
@@ -81,39 +86,40 @@ class Isolates:
         self._ended = ended
         self._loading: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._all: dict[int, Loaded] = {}
+        self._connected: set[ProcessIsolate] = set()
         self._early_deaths: dict[Role, int] = dict.fromkeys(ROLES, 0)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False  # deaths are expected, and nobody is replaced
 
     # ------------------------------------------------------------------------------------------------------- start
 
-    async def start(self, children: Mapping[Role, Child]) -> bool:
-        """Load both roles; False when the code does not load (`problem` tells why)."""
+    async def start(self, children: Mapping[Role, Child]) -> list[Loaded] | None:
+        """Load both roles; gives the isolates that they replace, None when the code does not load (see `problem`)."""
+        self._told = None
         loaded = await asyncio.gather(*(self._bring_up(role, child) for role, child in children.items()))
-        if any(one is None for one in loaded):
-            for one in loaded:
-                if one is not None:
-                    self.retire(one)
-            return False
-        for one in loaded:
-            assert one is not None
-            await self._serve(one)
+        up = [one for one in loaded if one is not None]
+        if len(up) < len(loaded) or self._stopping:
+            for one in up:
+                self.retire(one)
+            return None
         self.problem = None
-        return True
+        replaced = [self.current[one.role] for one in up]
+        for one in up:
+            await self._serve(one)
+        return [one for one in replaced if one is not None]
 
     async def replace(self) -> list[Loaded] | None:
         """Start new isolates on the code as it is now; gives the ones they replaced, None when it does not load."""
-        before = [one for one in self.current.values() if one is not None]
-        ready = await self.start({role: self._launch(role) for role in ROLES})
-        return before if ready else None
+        return await self.start({role: self._launch(role) for role in ROLES})
 
     async def _bring_up(self, role: Role, child: Child) -> Loaded | None:
         isolate = await ProcessIsolate.connect(child, self._listener)
+        self._connected.add(isolate)
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._loading[isolate.pid] = answer
         isolate.send(self._load(role))
         try:
-            message = await answer
+            message = await self._answer(isolate, answer)
         finally:
             del self._loading[isolate.pid]
         if message["t"] == "loaded":
@@ -127,11 +133,26 @@ class Isolates:
             )
             return loaded
         problem = _problem(message)
-        if self.problem != problem:  # both roles import the same code: one message is enough
-            self.problem = problem
+        self.problem = problem
+        if self._told != problem:  # both roles import the same code: one message is enough
+            self._told = problem
             self._on_problem(role, problem)
         self._spawn(self._end(isolate))
         return None
+
+    async def _answer(self, isolate: ProcessIsolate, answer: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
+        """What the isolate says to its `load`; an import that blocks for too long is ended, and named."""
+        while not (await asyncio.wait([answer], timeout=IMPORT_LOOK))[0]:
+            pulse = await isolate.pulse()
+            if pulse is None or pulse.get("debugger") or pulse["blocked"] < IMPORT_LIMIT:
+                continue
+            text = (
+                f"The import of the code has blocked for {pulse['blocked']:.0f} s: {pulse.get('code', 'native code')}"
+            )
+            if not answer.done():
+                answer.set_result(_failed_load("ImportError", text))
+            isolate.kill()
+        return await answer
 
     async def _serve(self, loaded: Loaded) -> None:
         if loaded.isolate.lost:  # while the other role was still importing
@@ -159,23 +180,24 @@ class Isolates:
 
     def lost(self, isolate: Any) -> None:
         """An isolate's connection is gone."""
+        self._connected.discard(isolate)
         waiting = self._loading.get(isolate.pid)
         if waiting is not None and not waiting.done():
-            text = "The isolate ended while it imported the project's code."
-            error = {"name": "SystemExit", "message": text}
-            waiting.set_result({"t": "load_failed", "error": error, "traceback": text})
+            waiting.set_result(_failed_load("SystemExit", "The isolate ended while it imported the project's code."))
         loaded = self._all.pop(isolate.pid, None)
         if loaded is not None:
             loaded.drained.set()
         missed = loaded is not None and not loaded.retired and self.current[loaded.role] is loaded
         if missed and loaded is not None:
             self.current[loaded.role] = None
+            isolate.kill()  # it may live on without its connection, and what it runs is about to run elsewhere
         self._spawn(self._bury(isolate, loaded if missed and not self._stopping else None))
 
     async def _bury(self, isolate: ProcessIsolate, missed: Loaded | None) -> None:
         """Reap the process, and put another in its place if it is missed."""
         status = await isolate.wait()
-        self._ended(isolate.pid)
+        with contextlib.suppress(OSError):  # a full disk: the record of children only helps the next host
+            self._ended(isolate.pid)
         if missed is not None:
             self._on_lost(missed, status)
             await self._restore(missed)
@@ -183,8 +205,8 @@ class Isolates:
     async def _restore(self, gone: Loaded) -> None:
         """Start a role's isolate again, until one serves: this one, or one that a reload has brought meanwhile."""
         await asyncio.sleep(self._backoff(gone))
-        while self.current[gone.role] is None:
-            again = await self._bring_up(gone.role, self._launch(gone.role))
+        while self.current[gone.role] is None and not self._stopping:
+            again = await self._launched(gone.role)
             if again is not None and self.current[gone.role] is None:
                 self.problem = None
                 await self._serve(again)
@@ -193,6 +215,17 @@ class Isolates:
                 self.retire(again)
                 return
             await asyncio.sleep(LAST_BACKOFF)
+
+    async def _launched(self, role: Role) -> Loaded | None:
+        try:
+            child = self._launch(role)
+        except CelldError as error:  # the interpreter went away, perhaps to be made anew
+            problem = Problem(error.code, error.message, error.detail or error.message)
+            if self._told != problem:
+                self._told = problem
+                self._on_problem(role, problem)
+            return None
+        return await self._bring_up(role, child)
 
     def _backoff(self, loaded: Loaded) -> float:
         if time.monotonic() - loaded.since > EARLY:
@@ -238,20 +271,23 @@ class Isolates:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        for loaded in self._all.values():
-            loaded.retired = True
-        await asyncio.gather(*(self._end(loaded.isolate) for loaded in list(self._all.values())))
+        await asyncio.gather(*map(self._end, list(self._connected)))
 
     def kill(self) -> None:
         """End all isolates at once."""
         self.stop()
-        for loaded in self._all.values():
-            loaded.isolate.kill()
+        for isolate in self._connected:
+            isolate.kill()
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _failed_load(name: str, text: str) -> dict[str, Any]:
+    """A `load_failed` that the isolate did not live to send."""
+    return {"t": "load_failed", "error": {"name": name, "message": text}, "traceback": text}
 
 
 def _problem(message: dict[str, Any]) -> Problem:

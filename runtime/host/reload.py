@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runtime.cli.terminal import Terminal
 
+from .errors import CelldError
 from .isolates import Isolates, Loaded
 from .runs import Runs
 
@@ -16,9 +17,7 @@ FINISH = 10.0  # seconds that live attempts may go on in the old isolate
 RESPOND = 30.0  # seconds that responses and wait_until work may
 LOOK = 0.05
 TICK = 500  # ms after which the watcher says that it is there, if nothing has changed
-IGNORED = frozenset(
-    {".celld", ".git", ".hg", ".venv", ".venv-workers", "node_modules", "__pycache__", "python_modules", ".wrangler"}
-)
+IGNORED = frozenset({"node_modules", "__pycache__", "python_modules"})  # beside every folder whose name has a dot
 CODE = frozenset({".py"})
 # What code commonly reads from beside itself; elsewhere in the project such files are mostly what it writes.
 DATA = frozenset(
@@ -31,13 +30,17 @@ CONFIGURATION = frozenset({"wrangler.json", "wrangler.jsonc", "wrangler.toml", "
 class Sources:
     """The files of a project whose change can change what it does."""
 
-    def __init__(self, root: Path, main: Path) -> None:
+    def __init__(self, root: Path, main: Path, state: Path) -> None:
         self.root = root
+        self._state = state
         self._beside = main.parent
 
     def include(self, path: Path) -> bool:
         """Whether this file is one of them."""
-        if not path.is_relative_to(self.root) or IGNORED.intersection(path.relative_to(self.root).parts):
+        if not path.is_relative_to(self.root) or (path.is_relative_to(self._state) and self._state != self.root):
+            return False
+        parts = path.relative_to(self.root).parts
+        if any(part in IGNORED or part.startswith(".") for part in parts[:-1]):
             return False
         if is_configuration(path) or path.suffix in CODE:
             return True
@@ -47,7 +50,7 @@ class Sources:
         """The files that were written after a moment (seconds since the epoch)."""
         found: set[Path] = set()
         for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if name not in IGNORED]
+            folders[:] = [name for name in folders if name not in IGNORED and not name.startswith(".")]
             paths = (Path(folder, name) for name in names)
             found.update(path for path in paths if self.include(path) and _written(path) > time)
         return found
@@ -89,6 +92,16 @@ class Reloader:
 
     async def watch(self, loaded_at: float) -> None:
         """Reload after each burst of edits, for ever; ``loaded_at`` (s since the epoch) is when the code was read."""
+        try:
+            await self._watch(loaded_at)
+        except Exception as error:
+            # Most of all the system's limit of watched files; the server is as good as before, but for this.
+            hint = (
+                "Edits are not noticed any more: restart celld-py dev after each, or raise fs.inotify.max_user_watches."
+            )
+            self._terminal.error(f"The project's files cannot be watched: {error}", hint=hint, code="watch_failed")
+
+    async def _watch(self, loaded_at: float) -> None:
         from watchfiles import awatch  # its import costs start-up time that nobody has to wait for
 
         unseen = True  # what was edited before the watcher was there
@@ -114,7 +127,11 @@ class Reloader:
         if settings == changed:
             return
         self._terminal.line(f"Reloading: {self._names(changed)}")
-        old = await self._isolates.replace()
+        try:
+            old = await self._isolates.replace()
+        except CelldError as error:
+            self._terminal.error(error.message, error.detail, error.hint, error.code)
+            old = None
         if old is None:
             self._terminal.event("reload_failed")
             return
@@ -142,6 +159,9 @@ class Reloader:
             if not self._runs.on(old.isolate):
                 break
             await asyncio.sleep(LOOK)
-        for run in self._runs.on(old.isolate):
-            self._runs.lose(run)
+        if self._runs.on(old.isolate):
+            # What is cut off must have ended before it runs again elsewhere (I3).
+            old.isolate.kill()
+            await old.isolate.wait()
+            self._runs.lost(old.isolate)
         self._isolates.retire(old)

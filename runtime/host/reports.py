@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import OrderedDict
 from http import HTTPStatus
 from typing import Any
 
 from runtime.cli.terminal import Terminal
 from runtime.http.ingress import CLIENT_LEFT
-from runtime.store import StoreFull
+from runtime.store import StoreError
 from runtime.store.types import Key, Row
 
 from .errors import CelldError
+from .instances import PASSING, Held
 from .isolates import Loaded, Problem, Role
 
 REMEMBERED = 10_000  # things said, so as not to say them again
@@ -29,16 +31,20 @@ class Reports:
 
     def instance(self, key: Key, error: Exception) -> None:
         """An instance cannot go on, or cannot be put away."""
-        text = str(error) or type(error).__name__
-        if not self._first_time(key, text):
-            return
-        if isinstance(error, StoreFull):
-            hint = "It goes on by itself when there is room again."
-        elif isinstance(error, LookupError):
-            hint = "It is kept, and goes on when the project has it again."
-        else:
+        whose, detail = f"{key.workflow}/{key.id} is stopped", None
+        if isinstance(error, Held):
+            key, whose = Key(key.workflow, ""), f"Instances of {key.workflow} are stopped"
+            hint = "They are kept, and go on when the project has it again."
+        elif isinstance(error, PASSING):
+            hint = "It goes on by itself as soon as this has passed."
+        elif isinstance(error, StoreError):
             hint = "The other instances are not affected."
-        self._terminal.error(f"{key.workflow}/{key.id} is stopped: {text}", hint=hint, code="instance_stopped")
+        else:
+            detail = "".join(traceback.format_exception(error))
+            hint = "This is a bug of celld-py. The instance is kept; it is tried again at the next start."
+        text = str(error) or type(error).__name__
+        if self._first_time(key, text):
+            self._terminal.error(f"{whose}: {text}", detail, hint, code="instance_stopped")
 
     def wake_up(self, row: Row | None, error: Exception) -> None:
         """A sleeping instance cannot be woken, or (None) it cannot be told which are to be."""

@@ -12,7 +12,7 @@ from runtime.isolates.transport import Isolate
 from workers_shim.wire.messages import INLINE_TOTAL, INLINE_VALUE
 
 from .clock import Alarm
-from .values import received_event
+from .values import UNDEFINED_VALUE, received_event
 
 
 @dataclass(slots=True, eq=False)
@@ -88,16 +88,13 @@ def _settlement(state: State, record: Record, room: int) -> list[Any]:
     return ["v", *record.identity, value]
 
 
-UNDEFINED = "-1"  # devalue text of undefined
-
-
 def outcome(state: State, record: Record) -> tuple[str, Failure | None]:
     """What a settled call gives: a value as devalue text, or an error."""
     assert record.settled
     if record.kind == "do":
-        return record.output or UNDEFINED, record.error
+        return record.output or UNDEFINED_VALUE, record.error
     if record.kind == "sleep":
-        return UNDEFINED, None
+        return UNDEFINED_VALUE, None
     if record.event is None:
-        return UNDEFINED, timed_out(record.duration)
+        return UNDEFINED_VALUE, timed_out(record.duration)
     return received_event(state.events[record.event]), None

@@ -90,9 +90,9 @@ class RunMessages:
         run.over(step)
         attempt = message["attempt"]
         if "error" in message:
-            command = cmd.AttemptFinished(step, attempt, error=_failure(message["error"]))
+            command = cmd.AttemptFinished(step, attempt, error=_failure(message["error"]), held=run.moving)
         else:
-            command = cmd.AttemptFinished(step, attempt, output=message["value"], size=message["size"])
+            command = cmd.AttemptFinished(step, attempt, output=message["value"], size=message["size"], held=run.moving)
         instance.tell(command, run)
 
     def _delayed(self, instance: Instance, run: Run, message: Message) -> None:

@@ -61,7 +61,7 @@ class Runs:
         key = instance.key
         self._coming.discard(key)
         self._pending.pop(key, None)
-        problem = self._problem(key, instance.class_name)
+        problem = self._problem(key)
         if problem is not None:
             self.held[key] = problem
             return False
@@ -73,7 +73,7 @@ class Runs:
         self._begin_pending()
         return True
 
-    def _problem(self, key: Key, class_name: str) -> str | None:
+    def _problem(self, key: Key) -> str | None:
         workflow = self._workflows.get(key.workflow)
         if workflow is None:
             return f'the project has no Workflow "{key.workflow}"'
@@ -192,7 +192,7 @@ class Runs:
             instance = self._pending.pop(key)
             if instance.gone or instance.run is not None:
                 continue
-            if self._problem(key, instance.class_name) is not None:
+            if self._problem(key) is not None:
                 instance.nudge()  # new code lacks its class: it asks again, and is held
                 continue
             workflow = self._workflows[key.workflow]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from workers_shim.wire.messages import Pulse
@@ -18,6 +19,14 @@ UNHEARD = 1.0  # seconds that a given-up or ended attempt may still block
 OUTSIDE = 30.0  # seconds that code outside steps may block
 
 
+@dataclass(slots=True)
+class Silence:
+    """An isolate that does not answer."""
+
+    since: int  # ms of the first look that was not answered
+    attempts: bool = False  # whether an attempt was running in it
+
+
 class StuckWatch:
     """Asks each busy isolate for its pulse, and kills one whose code blocks after it has been given up."""
 
@@ -30,6 +39,7 @@ class StuckWatch:
         has_requests: Callable[[], bool],
         printed: Callable[[Sequence[Mapping[str, Any]]], None],
         report: Callable[[Loaded, str], None],
+        failed: Callable[[Exception], None],
     ) -> None:
         self._isolates = isolates
         self._runs = runs
@@ -37,7 +47,8 @@ class StuckWatch:
         self._has_requests = has_requests
         self._printed = printed
         self._report = report
-        self._silent: dict[int, float] = {}
+        self._failed = failed
+        self._silent: dict[int, Silence] = {}  # by pid
         self._look_now = asyncio.Event()
 
     def look_now(self, run: Run) -> None:
@@ -55,7 +66,11 @@ class StuckWatch:
                 pass
             for loaded in list(self._isolates.current.values()):
                 if loaded is not None and self._has_work(loaded):
-                    await self._look(loaded)
+                    try:
+                        await self._look(loaded)
+                    except Exception as error:
+                        # Were this task to end, nothing that blocks would be ended any more.
+                        self._failed(error)
 
     def _has_work(self, loaded: Loaded) -> bool:
         return self._runs.busy(loaded.isolate) if loaded.role == "work" else self._has_requests()
@@ -65,17 +80,41 @@ class StuckWatch:
         if self._isolates.current[loaded.role] is not loaded:
             return
         if pulse is None:
-            # Not even the watch thread gets a turn: native code holds the interpreter lock.
-            silent = self._silent.get(loaded.isolate.pid, 0) + LOOK
-            pulse = Pulse(blocked=silent)
-        self._silent[loaded.isolate.pid] = pulse["blocked"]
-        self._printed(pulse.get("log", ()))
-        if pulse.get("debugger"):
-            return
-        reason = self._reason(pulse)
+            reason = self._silent_reason(loaded)
+        else:
+            self._silent.pop(loaded.isolate.pid, None)
+            self._printed(pulse.get("log", ()))
+            reason = None if pulse.get("debugger") else self._reason(pulse)
         if reason is not None:
+            self._silent.pop(loaded.isolate.pid, None)
             self._report(loaded, reason)
             loaded.isolate.kill()
+
+    def _silent_reason(self, loaded: Loaded) -> str | None:
+        """Not even the watch thread gets a turn: native code holds the interpreter lock.
+
+        Which code does cannot be told. Attempts keep their time, which counts from here if they have not said that
+        they began; once the last of them is given up, it must have been one of them.
+        """
+        now = self._clock.now()
+        silence = self._silent.setdefault(loaded.isolate.pid, Silence(now))
+        attempts = self._begin_attempts(loaded, silence.since)
+        silence.attempts |= attempts
+        limit = UNHEARD if silence.attempts else OUTSIDE
+        if attempts or now - silence.since < limit * 1000:
+            return None
+        return f"native code has held the interpreter for {(now - silence.since) / 1000:.0f} s"
+
+    def _begin_attempts(self, loaded: Loaded, since: int) -> bool:
+        """Let the time of every attempt on the isolate count; whether there is any."""
+        found = False
+        for run in self._runs.on(loaded.isolate):
+            instance = self._runs.owner(run.id)
+            assert instance is not None
+            for step in list(instance.state.live):
+                found = True
+                instance.attempt_began(run, step, instance.state.records[step].attempt, since)
+        return found
 
     def _reason(self, pulse: Pulse) -> str | None:
         """Why the isolate has to end, None while its code may go on."""

@@ -18,6 +18,9 @@ from .binding_rules import is_whole
 INVALID_OPTIONS = Failure("Error", "Invalid Workflow subscription options")
 DELETED = Failure("Error", "Aborting engine: User called delete")
 
+MAX_UNREAD = 10_000  # new events that a reader may leave unread
+FELL_BEHIND = Failure("Error", "The subscription was dropped: its reader left more than 10,000 events unread")
+
 Shown = dict[str, Any]
 
 
@@ -33,6 +36,7 @@ class Subscription:
         self._seen = 0  # the last journal line shown
         self._early: list[tuple[int, Event]] | None = []  # news that came before the history was read
         self._ready: list[Shown] = []
+        self._history = 0  # how many events were there to read at the beginning
         self._over = False
         self._error: Failure | None = None
         self._news = asyncio.Event()
@@ -45,6 +49,7 @@ class Subscription:
         early, self._early = self._early or [], None
         for seq, event in early:
             self._take(seq, event)
+        self._history = len(self._ready)
 
     def hear(self, seq: int, event: Event) -> None:
         """Take one new line."""
@@ -52,6 +57,9 @@ class Subscription:
             self._early.append((seq, event))
         else:
             self._take(seq, event)
+            if len(self._ready) > self._history + MAX_UNREAD:
+                self._ready.clear()
+                self.fail(FELL_BEHIND)
 
     def _take(self, seq: int, event: Event) -> None:
         if seq <= self._seen or self._over:

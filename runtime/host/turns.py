@@ -36,7 +36,12 @@ class Turns:
         self._arriving = False
         due, self._due = self._due, []
         for turn in due:
-            turn()
+            try:
+                turn()
+            except Exception as error:
+                # The others' turns are not to be lost over it; this is a bug of ours, and is shown as one.
+                context = {"message": "an instance's turn failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(context)
 
     def _later(self) -> None:
         self._scheduled = False

@@ -12,6 +12,7 @@ from workers_shim.wire.neutral import UNDEFINED, BigInt, Date, Undefined
 
 NULL = "[null]"
 EMPTY_OBJECT = "[{}]"
+UNDEFINED_VALUE = "-1"
 
 
 def read(text: str) -> Any:
@@ -61,4 +62,14 @@ def received_event(event: Received) -> str:
     return devalue.stringify({"payload": payload, "timestamp": Date(event.at), "type": event.type})
 
 
-__all__ = ["EMPTY_OBJECT", "NULL", "UNDEFINED", "build", "json_shaped", "plain", "read", "received_event"]
+__all__ = [
+    "EMPTY_OBJECT",
+    "NULL",
+    "UNDEFINED",
+    "UNDEFINED_VALUE",
+    "build",
+    "json_shaped",
+    "plain",
+    "read",
+    "received_event",
+]

@@ -68,6 +68,8 @@ class ProcessIsolate(asyncio.Protocol):
         self.lost = False
         self._loop = asyncio.get_running_loop()
         self._pulses: asyncio.Lock = asyncio.Lock()
+        self._pulse_bytes = bytearray()
+        self._unanswered = 0  # questions for a pulse
 
     @classmethod
     async def connect(cls, child: Child, listener: Listener) -> ProcessIsolate:
@@ -111,19 +113,25 @@ class ProcessIsolate(asyncio.Protocol):
             try:
                 async with asyncio.timeout(PULSE_TIMEOUT):
                     await self._loop.sock_sendall(self._child.watch, b"?")
-                    return await self._pulse_line()
+                    self._unanswered += 1
+                    return await self._last_pulse()
             except (TimeoutError, OSError):
                 return None
 
-    async def _pulse_line(self) -> Pulse | None:
-        line = b""
-        while not line.endswith(b"\n"):
-            piece = await self._loop.sock_recv(self._child.watch, 4096)
+    async def _last_pulse(self) -> Pulse | None:
+        """The answer to the last question; answers to earlier ones that came too late stand in front of it."""
+        while True:
+            line, end, rest = self._pulse_bytes.partition(b"\n")
+            if end:
+                self._pulse_bytes = rest
+                self._unanswered -= 1
+                if not self._unanswered:
+                    return cast(Pulse, _decode(line))
+                continue
+            piece = await self._loop.sock_recv(self._child.watch, WRITE_AT_ONCE)
             if not piece:
                 return None
-            line += piece
-        # A late answer to an earlier question may stand in front of this one.
-        return cast(Pulse, _decode(line.splitlines()[-1]))
+            self._pulse_bytes += piece
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):

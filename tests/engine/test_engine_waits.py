@@ -66,7 +66,7 @@ def test_c095_another_type_is_not_delivered(instance: Instance) -> None:
 def test_c101_a_payload_of_exactly_1_mib_is_taken_and_a_larger_one_refused(instance: Instance) -> None:
     assert instance.send(size=1 << 20).refusal is None
     assert instance.send(size=(1 << 20) + 1).refusal == Failure(
-        "Error", "WorkflowError: Event payload is too large. Maximum allowed size is 1MiB."
+        "Error", "WorkflowError: (body) The payload exceeds the maximum size of 1MiB"
     )
 
 

@@ -340,6 +340,7 @@ async def test_news_that_is_not_for_it_does_not_keep_a_run_in_memory(hosts: Host
     instance.tell(cmd.SendEvent("other", "[1]"))
     host.runs.hibernate(instance.run)  # type: ignore[arg-type]  # its grace period ends in the same moment
     await rest()
+    assert [message["t"] for message in code.heard] == ["rest", "rest"], "it is asked once more"
     code.parked()
     await host.later(5)
 

@@ -49,8 +49,8 @@ HOST = [
         "i3-aborted-run-lives-on", "instance.py",
         "        if any(isinstance(effect, fx.AbortRun) for effect in decision.effects):",
         "        if False:",
-        "instance::test_i3_a_call_of_a_run_that_is_aborted_in_the_same_turn_is_not_answered",
         "instance::test_i3_an_ended_run_is_not_heard",
+        "binding_instances::test_c068_a_resumed_instance_replays_and_goes_on",
     ),
     host(
         "i3-aborted-run-is-answered", "instance.py",
