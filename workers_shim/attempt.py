@@ -7,13 +7,15 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from workers_shim import current, errors, output, values
-from workers_shim.call import Call
+from workers_shim.call import Call, describe
 from workers_shim.scope import NEUTRAL, Scope
+from workers_shim.wire.frames import MAX_TEXT
 from workers_shim.wire.messages import Cancel, Delay, Exec
 
 if TYPE_CHECKING:
     from workers_shim.run import Run
 
+_UNDEFINED = "-1"  # in devalue
 DELAY_LIMIT = 5.0  # seconds a delay function may take; Cloudflare's
 
 
@@ -46,7 +48,7 @@ class Attempts:
             value = call.body(ctx)
             if inspect.isawaitable(value):
                 value = await value
-            ran["value"], ran["size"] = values.encode(value)
+            ran["value"], ran["size"] = _sendable(*values.encode(value))
         except GeneratorExit:
             raise  # the loop is being closed
         except BaseException as error:  # also SystemExit: user code must not end the isolate
@@ -68,7 +70,8 @@ class Attempts:
     def delay(self, message: Delay) -> None:
         """Ask a call's delay function how long to wait."""
         call = self._run.calls.get(message["call"])
-        assert call is not None and call.delay is not None
+        if call is None:
+            return  # it settled; the host does not know yet
         scope = Scope(self._run, call, message["attempt"])
         self._run.loop.create_task(self._delay(call, message), context=scope.inside(call.context or NEUTRAL))
 
@@ -79,20 +82,26 @@ class Attempts:
         clock = asyncio.timeout(DELAY_LIMIT)
         try:
             async with clock:
-                assert call.delay is not None
+                if call.delay is None:  # the code was changed since the host was told of one
+                    raise LookupError(f"the code has no delay function for {describe(call.identity)}")
                 value = call.delay(values.JsDict(ctx=ctx, error=values.JsDict(message["error"])))
                 if inspect.isawaitable(value):
                     value = await value
-            answer["value"] = values.encode(value)[0]
+            answer["value"] = _sendable(*values.encode(value))[0]
         except GeneratorExit:
             raise
         except BaseException as error:
             if clock.expired():
                 answer["timeout"] = True
             else:
-                answer["error"] = str(error)
+                answer["error"] = errors.message_of(error)
         if not self._run.root.dead:
             self._run.send(answer)
+
+
+def _sendable(text: str, size: int) -> tuple[str, int]:
+    """A value's text and size; of one that is too large to send the size alone, by which the host refuses it."""
+    return (text if len(text) <= MAX_TEXT else _UNDEFINED), size
 
 
 def _warn_of_subclass(error: BaseException) -> None:

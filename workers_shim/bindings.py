@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 from workers_shim import current, values
+from workers_shim.scope import NEUTRAL
 from workers_shim.web.proxy import Array, JsProxy, jsnull, plain
 
 _USER_VALUES = ("params", "payload")  # what the host stores unread
@@ -111,13 +114,18 @@ class Subscription:
     def __init__(self, workflow: str, number: Any) -> None:
         self._workflow = workflow
         self._number = number
+        self._forgotten = weakref.finalize(self, _forget, asyncio.get_running_loop(), workflow, number)
 
     async def next(self) -> Any:
         """Wait for the next event: ``{done: False, value}``, or ``{done: True}`` after the last one."""
-        return await current.host.bind(self._workflow, "next", [self._number])
+        answer = await current.host.bind(self._workflow, "next", [self._number])
+        if answer["done"]:
+            self._forgotten.detach()
+        return answer
 
     async def dispose(self) -> None:
         """Give the subscription up; a pending `next` is done."""
+        self._forgotten.detach()
         await current.host.bind(self._workflow, "dispose", [self._number])
 
     async def __aiter__(self) -> AsyncIterator[Any]:
@@ -131,6 +139,12 @@ class Subscription:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.dispose()
+
+
+def _forget(loop: asyncio.AbstractEventLoop, workflow: str, number: Any) -> None:
+    """Dispose of a subscription that its code dropped. The collector calls this in any thread."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(current.host.tell, workflow, "dispose", [number], context=NEUTRAL)
 
 
 def _arguments(options: Any, more: dict[str, Any]) -> list[Any]:

@@ -23,6 +23,9 @@ class Host(Protocol):
     def bind(self, workflow: str, op: str, args: list[Any]) -> Awaitable[Any]:
         """Call a Workflow binding's operation (`wire.messages.Bind`); gives the decoded value or raises."""
 
+    def tell(self, workflow: str, op: str, args: list[Any]) -> None:
+        """Call a Workflow binding's operation whose answer nobody waits for."""
+
     def wait_until(self, awaitable: Awaitable[Any]) -> None:
         """Keep the current request's context alive until the awaitable is done; its error is logged."""
 

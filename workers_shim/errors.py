@@ -26,6 +26,8 @@ KEPT_NAMES = frozenset(
     }
 )
 
+LONGEST = 1024 * 1024  # characters of a message or traceback; the middle of a longer one is left out
+
 _ORIGIN = "__celld_error__"  # attribute of a revived exception: the ErrorData it was made from
 _OUR_NOTES = "__celld_notes__"  # attribute: the texts among its notes that are ours
 _HIDDEN = tuple(f"{Path(file).parent}/" for file in (__file__, asyncio.__file__))
@@ -88,9 +90,9 @@ def describe(error: BaseException) -> ErrorData:
     if origin is not None:
         return {"name": origin["name"], "message": origin["message"]}
     if isinstance(error, JsException):
-        return over_rpc({"name": error.name, "message": error.message})
+        return over_rpc({"name": error.name, "message": shortened(error.message)})
     if type(error).__name__ == "NonRetryableError":  # by name and exactly, as Cloudflare's SDK does
-        message = str(error)
+        message = message_of(error)
         return {"name": "NonRetryableError", "message": "" if "\n" in message else message}
     return {"name": "PythonError", "message": user_traceback(error)}
 
@@ -145,12 +147,29 @@ def user_traceback(error: BaseException) -> str:
         part.stack[:] = [frame for frame in part.stack if not is_hidden(frame.filename)]
     ours = getattr(error, _OUR_NOTES, ())
     if not ours or shown.__notes__ is None:
-        return "".join(shown.format()).rstrip("\n")
+        return shortened("".join(shown.format()).rstrip("\n"))
     shown.__notes__ = [note for note in shown.__notes__ if note not in ours]
     lines = list(shown.format())
     last = len(lines) - len(list(shown.format_exception_only()))
     lines[last:last] = [f"  {note}\n" for note in ours]
-    return "".join(lines).rstrip("\n")
+    return shortened("".join(lines).rstrip("\n"))
+
+
+def message_of(error: BaseException) -> str:
+    """Give ``str(error)``, whatever the error's class makes of that."""
+    try:
+        return shortened(str(error))
+    except Exception:
+        return "<exception str() failed>"  # the words of the traceback module
+
+
+def shortened(text: str) -> str:
+    """Give the text with no more of it than an error has use for: its beginning and its end."""
+    left_out = len(text) - LONGEST
+    if left_out <= 0:
+        return text
+    half = LONGEST // 2
+    return f"{text[:half]} [... {left_out} characters ...] {text[-half:]}"
 
 
 def user_frame(trace: TracebackType | None) -> tuple[str, int] | None:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from workers_shim import errors, values
+from workers_shim import errors, values, well_formed
 from workers_shim.scope import NEUTRAL
 from workers_shim.wire.messages import Bound
 
@@ -26,6 +26,7 @@ class IsolateHost:
         self._flags = flags
         self._said: set[str] = set()
         self._bound: dict[int, asyncio.Future[Bound]] = {}
+        self._unwanted: dict[int, str] = {}  # subscriptions on their way to who was cancelled: their workflows
         self._binds = 0
 
     def flag(self, name: str) -> bool:
@@ -34,24 +35,41 @@ class IsolateHost:
 
     async def bind(self, workflow: str, op: str, args: list[Any]) -> Any:
         """Call a Workflow binding's operation."""
-        self._binds += 1
-        number = self._binds
+        number = self._ask(workflow, op, args)
         answer = self._bound[number] = asyncio.get_running_loop().create_future()
-        text = values.encode(args)[0]
-        self._send({"t": "bind", "id": number, "workflow": workflow, "op": op, "args": text})
         try:
             bound = await answer
+        except asyncio.CancelledError:
+            if op == "subscribe":
+                self._unwanted[number] = workflow
+                if answer.done() and not answer.cancelled():
+                    self.bound(answer.result())
+            raise
         finally:
             self._bound.pop(number, None)
         if "error" in bound:
             raise errors.revive(bound["error"])
         return values.decode(bound["value"])
 
+    def tell(self, workflow: str, op: str, args: list[Any]) -> None:
+        """Call a Workflow binding's operation whose answer nobody waits for."""
+        self._ask(workflow, op, args)
+
+    def _ask(self, workflow: str, op: str, args: list[Any]) -> int:
+        text = well_formed.encoded(values.encode(args)[0])
+        self._binds += 1
+        self._send({"t": "bind", "id": self._binds, "workflow": workflow, "op": op, "args": text})
+        return self._binds
+
     def bound(self, message: Bound) -> None:
         """Take the answer to a `bind`."""
         answer = self._bound.get(message["id"])
         if answer is not None and not answer.done():
             answer.set_result(message)
+            return
+        workflow = self._unwanted.pop(message["id"], None)
+        if workflow is not None and "value" in message:
+            self.tell(workflow, "dispose", [values.decode(message["value"])])
 
     def wait_until(self, awaitable: Awaitable[Any]) -> None:
         """Keep the current request's context alive until the awaitable is done; its error is logged."""

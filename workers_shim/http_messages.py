@@ -31,6 +31,8 @@ def outgoing(response: object, method: str = "GET") -> tuple[int, list[tuple[str
     answer = getattr(response, "js_object", response)
     if not isinstance(answer, JsResponse):
         raise TypeError(_unusable(response))
+    if not 200 <= answer.status <= 599:  # Response.error() has 0, and what fetch() gave may have any
+        raise ValueError(f"The handler returned a Response with status {answer.status}; it must be from 200 to 599.")
     lines, body = [(name, _latin(value)) for name, value in answer.headers.lines()], answer.detach()
     bodiless = method == "HEAD" or answer.status in _BODILESS
     return answer.status, lines if bodiless and body is None else _measured(lines, body), body

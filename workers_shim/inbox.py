@@ -28,6 +28,7 @@ class Inbox:
         self._loop = loop
         self._transport = transport
         self._partial: asyncio.Handle | None = None
+        self._arming = False  # a thread has asked for `_arm`
         self._program = Program({}, {}, {})
         self._exports = env.Exports({})
         self._runs = Runs(transport.send, loop)
@@ -73,7 +74,10 @@ class Inbox:
         def handle(message: Any) -> None:
             run = self._runs.get(message["run"])
             if run is not None:
-                act(run, message)
+                try:
+                    act(run, message)
+                except Exception as error:  # it must not end the isolate, in which other runs live
+                    self._runs.fail(message["run"], error)
 
         return handle
 
@@ -111,8 +115,13 @@ class Inbox:
         self._host.bound(message)
 
     def _start(self, message: Start) -> None:
-        entrypoint = self._program.workflows[message["class_name"]]
-        self._runs.start(message, entrypoint, env.make_context(self._exports))
+        try:
+            entrypoint = self._program.workflows.get(message["class_name"])
+            if entrypoint is None:
+                raise LookupError(f"The Worker exports no WorkflowEntrypoint class {message['class_name']!r}.")
+            self._runs.start(message, entrypoint, env.make_context(self._exports))
+        except Exception as error:
+            self._runs.fail(message["run"], error)
 
     # --------------------------------------------------------------------------------------------------------- output
 
@@ -128,19 +137,21 @@ class Inbox:
         self._send_from_any_thread(message)
 
     def _send_from_any_thread(self, message: dict[str, Any]) -> None:
-        self._transport.logs.append(message)
+        first = self._transport.logs.append(message)
         if asyncio._get_running_loop() is self._loop:
             self._transport.flush_soon()
-        else:
+        elif first:  # else the loop was called already; each call would wait in it while it is blocked
             self._loop.call_soon_threadsafe(self._transport.flush_soon, context=NEUTRAL)
 
     def _flush_later(self) -> None:
         if asyncio._get_running_loop() is self._loop:
             self._arm()
-        else:
+        elif not self._arming:
+            self._arming = True
             self._loop.call_soon_threadsafe(self._arm, context=NEUTRAL)
 
     def _arm(self) -> None:
+        self._arming = False
         if self._partial is None:
             self._partial = self._loop.call_later(output.PARTIAL_AFTER, self._flush_partial, context=NEUTRAL)
 

@@ -66,6 +66,12 @@ class Pump:
 
     def _turn(self) -> None:
         self._next = None
+        try:
+            self._move()
+        except Exception as error:  # it would be lost in the loop, and the run would stand still
+            self._run.fail(error)
+
+    def _move(self) -> None:
         if self.busy() and self._turns < SPIN_TURNS:
             self._turns += 1
             self._again()

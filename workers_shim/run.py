@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import traceback
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from weakref import WeakSet
 
-from workers_shim import current, errors, place, values
+from workers_shim import current, errors, place, values, well_formed
 from workers_shim.attempt import Attempts
 from workers_shim.call import Call, Outcome, describe
 from workers_shim.place import Place
@@ -21,6 +22,7 @@ from workers_shim.pump import Pump
 from workers_shim.replay import Record, Replay
 from workers_shim.scope import NEUTRAL, SCOPE, RunTask, Scope
 from workers_shim.step import make_step
+from workers_shim.wire.frames import MAX_TEXT
 from workers_shim.wire.messages import Call as CallMessage
 from workers_shim.wire.messages import Kind, Ret, Start
 
@@ -66,7 +68,7 @@ class Run:
             result = entrypoint(ctx, current.host.env).run(self._event(), make_step(self))
             if inspect.isawaitable(result):
                 result = await result
-            done["value"], done["size"] = values.encode(result)
+            done["value"], done["size"] = _output(result)
         except GeneratorExit:
             raise  # the loop is being closed
         except BaseException as error:  # also SystemExit: user code must not end the isolate
@@ -104,7 +106,7 @@ class Run:
             hint = "This limit can be changed in your worker configuration."
             raise errors.revive({"name": "Error", "message": f"WorkflowFatalError: {text} {hint}"})
 
-    def make(self, wire_kind: str, name: str, arg: str, prepare: Callable[[Call], None] | None = None) -> Call:
+    def make(self, wire_kind: str, name: Any, arg: str, prepare: Callable[[Call], None] | None = None) -> Call:
         """Make a call; what it gives comes from `Call.wait`."""
         scope = SCOPE.get()
         if scope is None or scope.run is not self:  # a step object that went to other hands
@@ -112,6 +114,7 @@ class Run:
         kind: Kind = "sleep" if wire_kind == "until" else wire_kind  # type: ignore[assignment]
         if self.over or scope.dead:
             return Call(0, kind, name, 0, scope)  # nobody will answer it
+        name = well_formed.text(name if isinstance(name, str) else str(name))  # it is known by what the journal keeps
         self._made += 1
         nested = scope.call is not None
         call = Call(self._made, kind, name, self.replay.number(kind, name, nested=nested), scope)
@@ -142,8 +145,6 @@ class Run:
         return record is not None and record.outcome is not None
 
     def _send_call(self, call: Call, wire_kind: str, arg: str) -> None:
-        self.calls[call.number] = call
-        self.sent += 1
         message: CallMessage = {
             "t": "call",
             "run": self.number,
@@ -157,7 +158,9 @@ class Run:
             message["parent"] = call.scope.call.number
         if call.delay is not None:
             message["delay_function"] = True
-        self.send(message)
+        self.send(message)  # raises when it is too large: then nobody will answer it
+        self.calls[call.number] = call
+        self.sent += 1
 
     # ----------------------------------------------------------------------------------------------------- results
 
@@ -226,6 +229,16 @@ class Run:
 
     # ------------------------------------------------------------------------------------------------------ release
 
+    def fail(self, error: BaseException) -> None:
+        """End the run by an error that is not its code's; its tasks stand still until it is released."""
+        done = broken(self.number, error, self.send)
+        if self.over:
+            return
+        self.over = self.root.dead = True
+        self.replay.left = 0
+        self.pump.stop()
+        self.send(done)
+
     def release(self) -> None:
         """Drop everything that belongs to the run."""
         self.over = self.root.dead = True
@@ -234,3 +247,19 @@ class Run:
         for task in list(self.tasks):
             task.scope.dead = True
             task.cancel()
+
+
+def broken(number: int, error: BaseException, send: Send) -> dict[str, Any]:
+    """Tell the whole of an error that came from the machinery; gives the message that ends its run."""
+    current.host.warn(f"A run ends by an error that is not its code's: {type(error).__name__}: {error}")
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        send({"t": "log", "stream": "stderr", "text": line, "run": number})
+    return {"t": "done", "run": number, "error": errors.report(error)}
+
+
+def _output(result: Any) -> tuple[str, int]:
+    """The text and size of what `run()` gave. A step's result is small; this is bounded only by what can be sent."""
+    text, size = values.encode(result)
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"The output of run() is too large: {len(text)} characters as text; {MAX_TEXT} can be kept.")
+    return text, size

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workers_shim.rest import busy
-from workers_shim.run import Run
+from workers_shim.run import Run, broken
 from workers_shim.scope import NEUTRAL, Scope
 from workers_shim.wire.messages import Release, Start
 
@@ -38,6 +38,14 @@ class Runs:
         """Whether a run's output outside steps is the echo of a replay."""
         run = self._runs.get(number)
         return run is not None and run.replay.muted
+
+    def fail(self, number: int, error: Exception) -> None:
+        """End a run that the isolate cannot serve; all others go on."""
+        run = self._runs.get(number)
+        if run is not None:
+            run.fail(error)
+        else:
+            self._send(broken(number, error, self._send))
 
     def release(self, message: Release) -> None:
         """Drop a run, and say so when nothing of it is left."""

@@ -10,7 +10,7 @@ from datetime import timedelta
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workers_shim import current, errors, values
+from workers_shim import current, errors, values, well_formed
 from workers_shim.call import Call
 from workers_shim.web.proxy import JsProxy, plain
 
@@ -215,7 +215,7 @@ def _seen(task: asyncio.Task[Any]) -> None:
 
 
 def _name(name: str | None, function: Callable[..., Any]) -> str:
-    return str(function.__name__ if name is None else name)
+    return well_formed.text(str(function.__name__ if name is None else name))
 
 
 def _step_of(entry: Any, parameter: str) -> Step:
@@ -253,7 +253,7 @@ def _bound(
 
 
 def _encode(value: Any) -> str:
-    return values.encode(value)[0]
+    return well_formed.encoded(values.encode(value)[0])  # the host reads it
 
 
 def _duration(value: Any) -> Any:

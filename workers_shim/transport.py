@@ -7,16 +7,17 @@ import json
 import socket
 import sys
 import traceback
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from workers_shim import well_formed
+from workers_shim.logs import Logs
 from workers_shim.scope import NEUTRAL
 from workers_shim.wire.frames import Data, End, FrameReader, FrameWriter
 
 AT_ONCE = 256 * 1024  # bytes taken for one write; bodies take turns at this grain
 
-# ASCII only: a log line may hold lone surrogates, which have no UTF-8.
+# ASCII only, so that one look at the text tells whether it may hold surrogates.
 _JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 # JSONEncoder makes a C encoder for each text, and json.loads guesses the encoding and looks for white space at both
 # ends. For messages this small that costs more than the rest.
@@ -25,6 +26,10 @@ _C_ENCODER = _MAKE and _MAKE(
     None, _JSON.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True
 )
 _decode = json.JSONDecoder().raw_decode
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return _JSON.encode(message) if _C_ENCODER is None else "".join(_C_ENCODER(message, 0))
 
 
 class Receiver(Protocol):
@@ -48,7 +53,7 @@ class Transport(asyncio.Protocol):
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         # What user code printed since the last flush. While the loop is blocked the watch thread takes it from here.
-        self.logs: deque[Mapping[str, Any]] = deque()
+        self.logs = Logs()
         self._receiver: Receiver
         self._loop = loop
         self._reader = FrameReader()
@@ -72,14 +77,15 @@ class Transport(asyncio.Protocol):
         self.flush_soon()
 
     def _take_logs(self) -> None:
-        while self.logs:
-            try:
-                self._write_message(self.logs.popleft())
-            except IndexError:  # the watch thread was quicker
-                return
+        # While the host is slow they wait where their number is bounded.
+        if not self._full or self._writer.pending < AT_ONCE:
+            for line in self.logs.take():
+                self._write_message(line)
 
     def _write_message(self, message: Mapping[str, Any]) -> None:
-        text = _JSON.encode(message) if _C_ENCODER is None else "".join(_C_ENCODER(message, 0))
+        text = _text(message)
+        if well_formed.MARK in text:
+            text = _text(well_formed.tree(message))
         self._writer.message(text.encode("ascii"), message.get("run"))
 
     def send_data(self, stream: int, data: bytes) -> None:
@@ -102,9 +108,12 @@ class Transport(asyncio.Protocol):
         if self._flush is not None:
             self._flush.cancel()
             self._flush = None
-        self._take_logs()
+        if self.logs:
+            self._take_logs()
         while self._writer and not self._full and self._socket is not None:
             self._socket.write(self._writer.take(AT_ONCE))
+            if self.logs:
+                self._take_logs()
 
     # ------------------------------------------------------------------------------------------- asyncio's callbacks
 

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import socket
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
-from workers_shim import place
+from workers_shim import place, well_formed
+from workers_shim.logs import Logs
 from workers_shim.scope import NEUTRAL, RunTask
-from workers_shim.wire.messages import Pulse
+from workers_shim.wire.messages import Log, Pulse
 
+PRINTED = 256 * 1024  # bytes of printed lines that one pulse brings
 LOOK = 0.02  # seconds that a loop which is not blocked has to come round before its pulse is answered
 
 
 class Watch:
     """Answers each ``?`` on the watch socket with one line. It costs the loop nothing when nobody asks."""
 
-    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, logs: deque[Mapping[str, Any]]) -> None:
+    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop, logs: Logs) -> None:
         self._socket = sock
         self._logs = logs
         self._loop = loop
@@ -52,8 +51,10 @@ class Watch:
     def _answers(self, count: int) -> bytes:
         if not count:
             return b""
-        line = json.dumps(self._pulse(), separators=(",", ":")).encode() + b"\n"
-        return line * count
+        pulse = self._pulse()
+        last = _line(pulse)
+        pulse.pop("log", None)  # the others answer questions that the host gave up; nothing is told twice
+        return _line(pulse) * (count - 1) + last
 
     def _pulse(self) -> Pulse:
         self._ask()
@@ -71,16 +72,9 @@ class Watch:
         if _debugged(frame):
             pulse["debugger"] = True
         if self._logs:
-            pulse["log"] = self._printed()
+            # The loop cannot send what the blocked code has printed, and may never come round to it.
+            pulse["log"] = cast(list[Log], self._logs.take(PRINTED))
         return pulse
-
-    def _printed(self) -> list[Any]:
-        """What the blocked code has printed: the loop cannot send it, and may never come round to it."""
-        printed: list[Any] = []
-        with contextlib.suppress(IndexError):  # the loop may come round after all, and take the rest
-            while self._logs:
-                printed.append(self._logs.popleft())
-        return printed
 
     def _ask(self) -> None:
         if self._asked is None:
@@ -101,6 +95,13 @@ class Watch:
         if scope.call is not None and scope.attempt is not None:
             pulse["call"] = scope.call.number
             pulse["attempt"] = scope.attempt
+
+
+def _line(pulse: Pulse) -> bytes:
+    text = json.dumps(pulse, separators=(",", ":"))
+    if well_formed.MARK in text:
+        text = json.dumps(well_formed.tree(pulse), separators=(",", ":"))
+    return text.encode("ascii") + b"\n"
 
 
 def _debugged(frame: FrameType | None) -> bool:

@@ -1,12 +1,14 @@
 """Writes what a person or a program reads: lines of text, or one JSON object a line.
 
 As text, answers go to standard output (the banner, `Ready on ...`, what the Worker prints) and complaints to
-standard error. As JSON everything goes to standard output, in one order. Every line is flushed, into a pipe
-too; when nobody reads any more, the terminal falls silent and the server lives on.
+standard error. As JSON everything goes to standard output, in one order. Every line is written at once, into a
+pipe too. Whatever becomes of the reader, the server lives on: lines that a full disk or a slow reader cannot take
+are lost, and when nobody reads any more, the terminal falls silent.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -18,6 +20,7 @@ from runtime.host.options import LogFormat
 
 _CODES = {"red": "31", "yellow": "33", "cyan": "36", "dim": "2"}
 _INDENT = "  "
+_NOBODY_READS = frozenset({errno.EPIPE, errno.EIO, errno.EBADF})  # pipe, terminal or descriptor are closed
 
 
 class _Channel:
@@ -25,7 +28,9 @@ class _Channel:
 
     def __init__(self, stream: TextIO, environ: Mapping[str, str]) -> None:
         self._stream = stream
+        self._descriptor = _descriptor(stream)
         self._gone = False
+        self._torn = False  # the last line could be written in part only
         quiet = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
         self._colours = not quiet and stream.isatty()
 
@@ -33,27 +38,32 @@ class _Channel:
         return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if self._colours else text
 
     def write(self, text: str) -> None:
-        """Write and flush a whole line; characters that the stream cannot hold become escapes."""
-        if self._gone:
+        """Write a whole line, now; characters that the stream cannot hold become escapes."""
+        if self._gone or self._stream.closed:
             return
-        encoding = self._stream.encoding or "utf-8"
-        writable = f"{text}\n".encode(encoding, "backslashreplace").decode(encoding)
+        start = "\n" if self._torn else ""
         try:
-            self._stream.write(writable)
-            self._stream.flush()
-        except (BrokenPipeError, ValueError):  # ValueError: the stream is closed
-            self._gone = True
-            self._silence()
+            self._put(f"{start}{text}\n".encode(self._stream.encoding or "utf-8", "backslashreplace"))
+        except OSError as error:
+            self._gone = error.errno in _NOBODY_READS
 
-    def _silence(self) -> None:
-        """Lead the descriptor nowhere, so that Python's last flush at exit does not fail either."""
-        try:
-            descriptor = self._stream.fileno()
-        except (OSError, ValueError):
+    def _put(self, line: bytes) -> None:
+        if self._descriptor is None:
+            self._stream.write(line.decode(self._stream.encoding or "utf-8"))
+            self._stream.flush()
             return
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
+        # Not through the stream: it would keep what cannot be written, and fail with it once more when Python exits.
+        while line:
+            line = line[os.write(self._descriptor, line) :]
+            self._torn = line != b""
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    """What a stream writes to; None for one in memory."""
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

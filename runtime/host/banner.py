@@ -75,7 +75,9 @@ def _show_repair(terminal: Terminal, store: Store) -> None:
     if repair is None:
         return
     damage = f"{repair.damage} " if repair.damage is not None else "The catalog was missing. "
-    terminal.warning(f"{damage}It was made again from the journals.")
+    terminal.warning(f"{damage}It was made again from the journals: {_instances(repair.rebuilt.found)} found.")
+    for error in repair.rebuilt.unreadable:
+        terminal.warning(f"An instance was left out of it. {error}")
 
 
 def missing_classes(project: Project, known: Iterable[str]) -> ProjectError | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from runtime.cli.terminal import Terminal
 from runtime.http.ingress import CLIENT_LEFT
-from runtime.store import StoreError
+from runtime.store import StoreError, StoreFull
 from runtime.store.types import Key, Row
 
 from .errors import CelldError
@@ -35,6 +35,8 @@ class Reports:
         if isinstance(error, Held):
             key, whose = Key(key.workflow, ""), f"Instances of {key.workflow} are stopped"
             hint = "They are kept, and go on when the project has it again."
+        elif isinstance(error, StoreFull):
+            hint = "It goes on by itself when there is room again."
         elif isinstance(error, PASSING):
             hint = "It goes on by itself as soon as this has passed."
         elif isinstance(error, StoreError):

@@ -17,6 +17,11 @@ BODILESS = frozenset({204, 304})
 HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade"})  # the server's own affair
 
 
+def is_status(status: object) -> bool:
+    """Whether this can be the status of a response; after one below 200 the client would wait for another."""
+    return type(status) is int and 200 <= status <= 599
+
+
 class ResponseCut(Exception):
     """The response ends in the middle; the server closes the connection, and nothing needs to be said of it."""
 
@@ -31,7 +36,7 @@ class Exchange:
     def __init__(self, id: int, isolate: Isolate, method: str) -> None:
         self.id = id
         self.isolate = isolate
-        self.head: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._head: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._method = method
         self._body: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._whole = False  # all of the response is here, whatever happens to the isolate
@@ -70,7 +75,7 @@ class Exchange:
 
     async def download(self, send: Send) -> int:
         """Send the response to the client as it comes; gives its status."""
-        head = await self.head
+        head = await self._head
         status: int = head["status"]
         await send({"type": "http.response.start", "status": status, "headers": _headers(head)})
         if self._method == "HEAD" or status in BODILESS:
@@ -86,6 +91,11 @@ class Exchange:
             self.isolate.send({"t": "credit", "id": self.id, "bytes": len(piece)})
         if self._cut is not None:
             raise self._cut
+
+    def begin(self, head: dict[str, Any]) -> None:
+        """The head of the response is here."""
+        if not self._head.done():
+            self._head.set_result(head)
 
     def data(self, data: bytes) -> None:
         """A piece of the response is here."""
@@ -103,14 +113,20 @@ class Exchange:
         self.isolate.send({"t": "disconnect", "id": self.id})
         self._end_early(ClientLeft(), ClientLeft())
 
+    def refuse(self, error: Exception) -> None:
+        """The isolate's answer cannot be given to the client; the isolate need not make the rest of it."""
+        if not self._head.done():
+            self._head.set_exception(error)
+            self.isolate.send({"t": "disconnect", "id": self.id})
+
     def fail(self, error: Exception) -> bool:
         """There will be no (more) answer; False when the response had already begun, which is then cut off."""
         # The client must not take what it has for the whole: the server closes the connection.
         return self._whole or self._end_early(error, ResponseCut())
 
     def _end_early(self, error: Exception, cut: Exception) -> bool:
-        if not self.head.done():
-            self.head.set_exception(error)
+        if not self._head.done():
+            self._head.set_exception(error)
             return True
         self._cut = cut
         self._body.put_nowait(None)

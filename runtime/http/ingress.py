@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from runtime.isolates.transport import Isolate
 
 from .error_page import error_response, refusal
-from .exchange import ClientLeft, Exchange, Receive, Send
+from .exchange import ClientLeft, Exchange, Receive, Send, is_status
 
 Scope = MutableMapping[str, Any]
 
@@ -113,12 +113,18 @@ class Ingress:
         if exchange is None:
             return
         if message["t"] == "response":
-            if not exchange.head.done():
-                exchange.head.set_result(message)
+            self._answered(exchange, message)
         elif message["t"] == "credit":
             exchange.credit(message["bytes"])
         elif not exchange.fail(WorkerFailed(message)):
             self._failed(message)
+
+    def _answered(self, exchange: Exchange, head: dict[str, Any]) -> None:
+        if is_status(head["status"]):
+            exchange.begin(head)
+        else:
+            text = f"The Worker answered with status {head['status']!r}. It must be a whole number from 200 to 599."
+            exchange.refuse(WorkerFailed(_failure(text)))
 
     def on_data(self, stream: int, data: bytes) -> None:
         exchange = self._exchanges.get(stream)
@@ -132,8 +138,7 @@ class Ingress:
 
     def lost(self, isolate: Isolate) -> None:
         """An isolate is gone; so are the answers it owed."""
-        text = "The isolate that answered this request ended before it was done."
-        failure = {"error": {"name": "Error", "message": text}, "traceback": text}
+        failure = _failure("The isolate that answered this request ended before it was done.")
         for exchange in self._exchanges.values():
             if exchange.isolate is isolate:
                 exchange.fail(WorkerFailed(failure))
@@ -142,6 +147,11 @@ class Ingress:
         """End all that is still being answered: the host is about to exit."""
         for exchange in self._exchanges.values():
             exchange.fail(Unavailable("celld-py is stopping."))
+
+
+def _failure(text: str) -> dict[str, Any]:
+    """What we say ourselves, in the form of `wire.messages.RequestFailed`."""
+    return {"error": {"name": "Error", "message": text}, "traceback": text}
 
 
 def _when_gone(scope: Scope, act: Callable[[], None]) -> Callable[[], None]:

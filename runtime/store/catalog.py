@@ -20,7 +20,7 @@ import aiosqlite
 from runtime.faults import fault
 from runtime.store import catalog_sql as sql
 from runtime.store import sqlite
-from runtime.store.errors import DamagedCatalog, StoreError
+from runtime.store.errors import DamagedCatalog
 from runtime.store.groups import WriteGroups
 from runtime.store.sqlite import Corrupt
 from runtime.store.types import Durability, Key, NewRow, Row, Rows
@@ -59,10 +59,6 @@ class Catalog:
     async def mark_dirty(self, key: Key) -> None:
         """Say, before the first write of an activation, that the row may soon be behind its journal."""
         await self._writes.run(sql.DIRTY, key)
-
-    async def update(self, key: Key, *, status: str, updated: int, started: int | None, ended: int | None) -> None:
-        """Show the progress of an active instance; the row stays dirty."""
-        await self._writes.run(sql.UPDATE, (status, updated, started, ended, *key))
 
     async def settle(
         self,
@@ -137,10 +133,6 @@ class Catalog:
         ((time,),) = await self._writes.read(sql.NEXT_WAKE)
         return None if time is None else int(time)
 
-    async def ended_before(self, time: int, limit: int) -> Rows:
-        """Clean rows that ended before a time, oldest first, for retention."""
-        return await self._rows(sql.OVER, time, limit)
-
     async def get_meta(self, name: str) -> str | None:
         """A value kept with the catalog, such as the clock's offset."""
         found = await self._writes.read(sql.GET_META, (name,))
@@ -176,15 +168,8 @@ def _prepare(path: str, durability: Durability) -> None:
             db.execute(sql.SELECT + "LIMIT 1").fetchall()
         finally:
             db.close()
-    except Corrupt as error:
-        raise DamagedCatalog(path, sqlite.set_aside(path), str(error)) from None
-    except (sqlite3.Error, OSError) as error:
-        known = sqlite.translated(error, path)
-        raise damaged(path, known) from error
-
-
-def damaged(path: str, known: StoreError | Corrupt) -> StoreError:
-    """The error to raise: damage sets the catalog aside."""
-    if isinstance(known, Corrupt):
-        return DamagedCatalog(path, sqlite.set_aside(path), str(known))
-    return known
+    except (Corrupt, sqlite3.Error, OSError) as error:
+        known = error if isinstance(error, Corrupt) else sqlite.translated(error, path)
+        if isinstance(known, Corrupt):
+            known = DamagedCatalog(path, sqlite.set_aside(path), str(known))
+        raise known from error

@@ -21,7 +21,6 @@ SCHEMA = Schema(
         "CREATE INDEX paged ON instances (workflow, position) WHERE state = 'live'",
         "CREATE INDEX listed ON instances (workflow, status, position) WHERE state = 'live'",
         "CREATE INDEX waking ON instances (wake_at) WHERE state = 'live' AND dirty = 0 AND wake_at IS NOT NULL",
-        "CREATE INDEX over ON instances (ended) WHERE state = 'live' AND dirty = 0 AND ended IS NOT NULL",
         # Two small indexes instead of one scan of all rows at start-up.
         "CREATE INDEX unsettled ON instances (position) WHERE state = 'live' AND dirty = 1",
         "CREATE INDEX unfinished ON instances (position) WHERE state <> 'live'",
@@ -40,7 +39,6 @@ CREATE = """
 """
 CONFIRM = f"UPDATE instances SET state = 'live' {THIS} AND state = 'creating'"
 DIRTY = f"UPDATE instances SET dirty = 1 {THIS}"
-UPDATE = f"UPDATE instances SET status = ?, updated = ?, started = ?, ended = ? {THIS}"
 SETTLE = f"UPDATE instances SET status = ?, updated = ?, started = ?, ended = ?, wake_at = ?, dirty = 0 {THIS}"
 BEGIN_DELETE = f"UPDATE instances SET state = 'deleting', dirty = 1 {THIS}"
 END_DELETE = f"DELETE FROM instances {THIS} AND state <> 'live'"
@@ -52,6 +50,5 @@ DIRTY_ROWS = SELECT + "WHERE state = 'live' AND dirty = 1 ORDER BY position"
 HALF_DONE = SELECT + "WHERE state <> 'live' ORDER BY position"
 DUE = SELECT + "WHERE state = 'live' AND dirty = 0 AND wake_at <= ? ORDER BY wake_at, position LIMIT ?"
 NEXT_WAKE = "SELECT min(wake_at) FROM instances WHERE state = 'live' AND dirty = 0 AND wake_at IS NOT NULL"
-OVER = SELECT + "WHERE state = 'live' AND dirty = 0 AND ended < ? ORDER BY ended, position LIMIT ?"
 GET = SELECT + THIS
 GET_META = "SELECT value FROM meta WHERE name = ?"

@@ -6,9 +6,9 @@ StoreError
 ├── DamagedFile
 │   ├── DamagedJournal  one instance's file
 │   └── DamagedCatalog  the catalog, which can be rebuilt from the journals
-├── MissingJournal      the instance has no file
+├── MissingJournal      the instance has no file, or has it no more
 ├── JournalExists       a file is to be created where one is
-├── JournalClosed       the file was closed or removed while somebody still used it
+├── JournalClosed       the file was closed or set aside while somebody still used it
 ├── StoreFull           the disk is full; nothing was written, the same call may be repeated later
 ├── StoreBusy           another program holds the file's lock for longer than we wait
 └── StoreUnusable       any other failure of the disk, with the system's own words
@@ -77,11 +77,14 @@ class DamagedCatalog(DamagedFile):
 
 
 class MissingJournal(StoreError):
-    """There is no file for an instance."""
+    """There is no file for an instance, or it was removed while somebody used it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__(f"The journal {path} does not exist.")
+        super().__init__(
+            f"The file of an instance, {path}, is missing. "
+            "Put it back if it was moved; otherwise delete the instance, whose history is lost."
+        )
 
 
 class JournalExists(StoreError):
@@ -89,15 +92,21 @@ class JournalExists(StoreError):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__(f"The journal {path} exists already.")
+        super().__init__(
+            f"An instance cannot be created because its file {path} exists already, from one that the catalog does "
+            "not list. Move that file out of the state folder, or choose another id."
+        )
 
 
 class JournalClosed(StoreError):
-    """A journal was used after it was closed, removed or set aside."""
+    """A journal was used after it was closed or set aside."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        super().__init__(f"The journal {path} is closed. Open it again through Journals.open().")
+        super().__init__(
+            f"The journal {path} was closed while its instance was still in use. "
+            "Restart celld-py: the instance goes on from what the journal holds."
+        )
 
 
 class StoreFull(StoreError):

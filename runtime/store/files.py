@@ -7,7 +7,7 @@ import hashlib
 import os
 import resource
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -54,6 +54,7 @@ class _Slot:
 
     def __init__(self, opening: asyncio.Task[ThreadedJournal]) -> None:
         self.opening = opening
+        self.removed = False
         self.pins = 0
         self.used = 0.0  # the loop's time when it was last released
         self.seen = 0  # `next_seq` at the last look, to notice that nothing is written
@@ -80,7 +81,7 @@ class Journals:
         self._template = sqlite.Template(journal.SCHEMA)
         self._loop = asyncio.get_running_loop()
         self._slots: OrderedDict[Key, _Slot] = OrderedDict()  # the longest unused first
-        self._closing: dict[Key, asyncio.Task[None]] = {}
+        self._closing: dict[Key, asyncio.Task[None]] = {}  # the newest closing or removal of each file
         self._closed_files = 0  # since memory was last given back
         self._timer: asyncio.TimerHandle | None = None
         raise_descriptor_limit()
@@ -102,6 +103,7 @@ class Journals:
     async def create(self, key: Key, lines: Sequence[Line], *, created: int, class_name: str = "") -> None:
         """Create a journal that holds these lines; it exists completely or not at all."""
         description = Description(key, created, class_name, len(lines))
+        await self._settled(self._closing.get(key))
         fault("create.before_file")
         await self._in_thread(lambda: self._create(self.path(key), description, lines))
         fault("create.after_file")
@@ -139,20 +141,23 @@ class Journals:
             del self._slots[key]  # set aside as damaged; opening it again says so
             slot = None
         if slot is None:
-            slot = self._slots[key] = _Slot(self._loop.create_task(self._open(key)))
+            slot = self._slots[key] = _Slot(self._loop.create_task(self._open(key, self._closing.get(key))))
             slot.opening.add_done_callback(lambda task: self._opened(key, task))
         slot.pins += 1
         self._slots.move_to_end(key)
         self._evict()
         try:
-            return await asyncio.shield(slot.opening)
+            file = await asyncio.shield(slot.opening)
         except BaseException:
             slot.pins -= 1
             raise
+        if slot.removed:
+            raise MissingJournal(self.path(key))
+        return file
 
-    async def _open(self, key: Key) -> ThreadedJournal:
-        if key in self._closing:
-            await asyncio.shield(self._closing[key])
+    async def _open(self, key: Key, before: asyncio.Task[None] | None) -> ThreadedJournal:
+        # Only what began before it: a removal that begins later waits for this opening.
+        await self._settled(before)
         db = await self._in_thread(lambda: self._open_db(self.path(key)))
         return self._kind(key, db, self._pool)
 
@@ -188,15 +193,18 @@ class Journals:
         slot = self._slots.get(key)
         if slot is not None and slot.pins == 0:
             self._shut(key, slot)
-        if key in self._closing:
-            await asyncio.shield(self._closing[key])
+        await self._settled(self._closing.get(key))
 
     async def remove(self, key: Key) -> None:
-        """Delete a journal; one that does not exist is as good as deleted."""
+        """Delete a journal; one that does not exist is as good as deleted. Whoever has it open loses it."""
         if (slot := self._slots.get(key)) is not None:
+            slot.removed = True
             self._shut(key, slot)
-        if key in self._closing:
-            await asyncio.shield(self._closing[key])
+        # Whatever is asked of this file from now on waits for the end: half removed, it would be opened as a ghost.
+        await asyncio.shield(self._close_by(key, self._remove_after(key, self._closing.get(key))))
+
+    async def _remove_after(self, key: Key, before: asyncio.Task[None] | None) -> None:
+        await self._settled(before)
         fault("delete.before_file")
         await self._in_thread(lambda: self._remove(self.path(key)))
         fault("delete.after_file")
@@ -216,7 +224,8 @@ class Journals:
             self._timer.cancel()
         for key, slot in list(self._slots.items()):
             self._shut(key, slot)
-        await asyncio.gather(*self._closing.values())
+        for task in list(self._closing.values()):
+            await self._settled(task)
         self._pool.shutdown()
         self._template.close()
 
@@ -230,17 +239,18 @@ class Journals:
 
     def _shut(self, key: Key, slot: _Slot) -> None:
         del self._slots[key]
-        before = self._closing.get(key)
-        task = self._loop.create_task(self._close_file(slot, before))
-        self._closing[key] = task
+        self._close_by(key, self._close_file(slot, self._closing.get(key)))
+
+    def _close_by(self, key: Key, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task = self._closing[key] = self._loop.create_task(work)
         task.add_done_callback(lambda done: self._closed(key, done))
+        return task
 
     async def _close_file(self, slot: _Slot, before: asyncio.Task[None] | None) -> None:
-        if before is not None:
-            await before
+        await self._settled(before)
         await asyncio.wait([slot.opening])
         if slot.file is not None:  # otherwise whoever tried to open it has been told why
-            await slot.file.close()
+            await slot.file.close(removed=slot.removed)
             self._closed_files += 1
 
     def _closed(self, key: Key, task: asyncio.Task[None]) -> None:
@@ -267,6 +277,12 @@ class Journals:
         elif self._closed_files >= WORTH_TRIMMING:
             self._closed_files = 0
             self._pool.submit(heap.trim)
+
+    @staticmethod
+    async def _settled(task: asyncio.Task[None] | None) -> None:
+        """Wait until a closing or removal is over; how it went is told to whoever asked for it."""
+        if task is not None:
+            await asyncio.wait([task])
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._pool, work)

@@ -54,6 +54,7 @@ class WriteGroups:
         """Run a query between two commits."""
         async with self._lock:
             try:
+                await self._roll_back()
                 return list(await self._db.execute_fetchall(query, values))
             except sqlite3.Error as error:
                 raise self._known(error) from error
@@ -73,14 +74,21 @@ class WriteGroups:
         return write.future
 
     async def _commit_all(self) -> None:
-        while self._waiting:
-            group, self._waiting = self._waiting, []
-            async with self._lock:
-                await self._commit(group)
-        self._drain = None
+        group: list[_Write] = []
+        try:
+            while self._waiting:
+                group, self._waiting = self._waiting, []
+                async with self._lock:
+                    await self._commit(group)
+        except Exception as error:  # undoing has failed as well: what waits hears of it, what comes later tries anew
+            group, self._waiting = group + self._waiting, []
+            _fail(group, self._known(error))
+        finally:
+            self._drain = None
 
     async def _commit(self, group: list[_Write]) -> None:
         try:
+            await self._roll_back()
             fault("catalog.before_commit")
             found = await self._in_one_transaction(group)
             fault("catalog.after_commit")
@@ -90,10 +98,7 @@ class WriteGroups:
             return
         except Exception as error:
             await self._roll_back()
-            known = self._known(error) if isinstance(error, sqlite3.Error) else error
-            for write in group:
-                if not write.future.done():
-                    write.future.set_exception(known)
+            _fail(group, self._known(error))
             return
         for write, rows in zip(group, found, strict=True):
             if not write.future.done():
@@ -104,8 +109,8 @@ class WriteGroups:
         if len(group) > 1:
             for write in group:
                 await self._commit([write])
-        elif not group[0].future.done():
-            group[0].future.set_exception(error)
+        else:
+            _fail(group, error)
 
     async def _in_one_transaction(self, group: list[_Write]) -> list[list[sqlite3.Row]]:
         if len(group) == 1 and len(group[0].values) == 1:  # one statement is a transaction by itself
@@ -122,17 +127,29 @@ class WriteGroups:
         return [[] for _ in run]
 
     async def _roll_back(self) -> None:
+        """End what a failed group left open; asked for before the next use too, as it may have failed by itself."""
         if self._db.in_transaction:
             await self._db.execute("ROLLBACK")
 
-    def _known(self, error: sqlite3.Error) -> StoreError:
-        if self._broken is not None:
-            return self._broken
+    def _known(self, error: Exception) -> Exception:
+        """The error to tell: one of SQLite in the store's words."""
+        if self._broken is not None or not isinstance(error, sqlite3.Error):
+            return self._broken or error
         known = sqlite.translated(error, self._path)
-        if isinstance(known, Corrupt):
-            # Set aside now, while it is known to be damaged: the next start finds no catalog and rebuilds it.
-            known = self._broken = DamagedCatalog(self._path, sqlite.set_aside(self._path), str(known))
-        return known
+        if not isinstance(known, Corrupt):
+            return known
+        # Set aside now, while it is known to be damaged: the next start finds no catalog and rebuilds it.
+        try:
+            self._broken = DamagedCatalog(self._path, sqlite.set_aside(self._path), str(known))
+        except StoreError as unmoved:
+            return unmoved
+        return self._broken
+
+
+def _fail(group: Iterable[_Write], error: Exception) -> None:
+    for write in group:
+        if not write.future.done():
+            write.future.set_exception(error)
 
 
 def _runs(group: Iterable[_Write]) -> list[list[_Write]]:

@@ -48,6 +48,7 @@ class MemoryJournal:
         self._journals = journals
         self._waiting: list[tuple[list[Line], asyncio.Future[None]]] = []
         self._open = True
+        self._removed = False
 
     async def read(self, after: int = 0) -> list[Line]:
         """Read all committed lines after a number."""
@@ -91,13 +92,16 @@ class MemoryJournal:
         while self._waiting and self._journals.alive:
             self._commit_next()
 
-    async def close(self) -> None:
-        """Close the file, after all appends made before."""
+    async def close(self, *, removed: bool = False) -> None:
+        """Close the file, after all appends made before; whoever uses it later hears that it was ``removed``."""
         self._commit_waiting()
         self._open = False
+        self._removed |= removed
 
     def _lines(self) -> list[Line]:
-        if not self._open or not self._journals.alive or self.key not in self._journals.committed:
+        if self._removed:
+            raise MissingJournal(f"memory:{self.key}")
+        if not self._open or not self._journals.alive:
             raise JournalClosed(f"memory:{self.key}")
         return self._journals.committed[self.key]
 
@@ -162,7 +166,7 @@ class MemoryJournals:
         """Delete a journal; one that does not exist is as good as deleted."""
         file, _ = self._open.pop(key, (None, 0))
         if file is not None:
-            await file.close()
+            await file.close(removed=True)
         self._hook("delete.before_file", key)
         self.committed.pop(key, None)
         self._hook("delete.after_file", key)

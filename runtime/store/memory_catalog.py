@@ -56,10 +56,6 @@ class MemoryCatalog:
         """Say, before the first write of an activation, that the row may soon be behind its journal."""
         self._change([key], dirty=True)
 
-    async def update(self, key: Key, *, status: str, updated: int, started: int | None, ended: int | None) -> None:
-        """Show the progress of an active instance; the row stays dirty."""
-        self._change([key], status=status, updated=updated, started=started, ended=ended)
-
     async def settle(
         self,
         key: Key,
@@ -132,11 +128,6 @@ class MemoryCatalog:
     async def next_wake(self) -> int | None:
         """The earliest wake-up time of all clean rows."""
         return min((row.wake_at for row in self.rows.values() if _clean(row) and row.wake_at is not None), default=None)
-
-    async def ended_before(self, time: int, limit: int) -> Rows:
-        """Clean rows that ended before a time, oldest first."""
-        over = self._where(lambda row: _clean(row) and row.ended is not None and row.ended < time)
-        return sorted(over, key=lambda row: row.ended or 0)[:limit]
 
     async def get_meta(self, name: str) -> str | None:
         """A value kept with the catalog."""

@@ -55,9 +55,15 @@ def _boot_id() -> str:
 
 
 def _start_time_by_ps(pid: int) -> str | None:
-    # macOS has no /proc. `ps` gives the start to the second, which is enough to tell a reused id.
+    # macOS has no /proc. `ps` gives the start to the second, which is enough to tell a reused id. Each column has its
+    # own -o, because a heading, here an empty one, reaches to the end of its argument (POSIX, ps). The time is written
+    # in the caller's language and time zone, and two hosts that compare theirs may differ in both.
     found = subprocess.run(
-        ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)],
+        env={"LC_ALL": "C", "TZ": "UTC0"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     state, _, started = found.stdout.strip().partition(" ")
-    return None if found.returncode != 0 or state.startswith("Z") else started.strip()
+    return None if found.returncode != 0 or state.startswith("Z") else started.strip() or None

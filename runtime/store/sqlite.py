@@ -185,19 +185,22 @@ def unlink(*paths: str) -> None:
 
 
 def set_aside(path: str) -> str:
-    """Rename a damaged file and its log out of the way, and give its new name."""
+    """Rename a damaged file and its log out of the way, and give its new name; `StoreUnusable` when that fails."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     moved = f"{path}.damaged-{stamp}"
     count = 1
     while os.path.exists(moved):
         count += 1
         moved = f"{path}.damaged-{stamp}-{count}"
-    # The ends stay last, so that SQLite's own tools find the log of the renamed file. An empty log says nothing.
-    if not was_left_open(path):
-        unlink(*(path + end for end in SIDE_FILES))
-    for end in ("", *SIDE_FILES):
-        with suppress(FileNotFoundError):
-            os.rename(path + end, moved + end)
+    try:
+        # The ends stay last, so that SQLite's own tools find the log of the renamed file. An empty log says nothing.
+        if not was_left_open(path):
+            unlink(*(path + end for end in SIDE_FILES))
+        for end in ("", *SIDE_FILES):
+            with suppress(FileNotFoundError):
+                os.rename(path + end, moved + end)
+    except OSError as error:
+        raise StoreUnusable(path, f"it is damaged and cannot be renamed ({error.strerror})") from error
     return moved
 
 

@@ -75,7 +75,7 @@ class JournalFile(Protocol):
         """The number that the next appended line must have."""
 
     async def read(self, after: int = 0) -> list[Line]:
-        """Read all committed lines after a number, with one query."""
+        """Read all committed lines after a number, with one query; `MissingJournal` when it was removed."""
 
     def append(self, lines: Sequence[Line]) -> Awaitable[None] | None:
         """Append lines in one transaction: None means committed, otherwise await the commit.
@@ -102,7 +102,7 @@ class JournalStore(Protocol):
         """Whether the instance has a journal."""
 
     async def open(self, key: Key) -> JournalFile:
-        """Open a journal and keep it open until `release`."""
+        """Open a journal and keep it open until `release`; `MissingJournal` when there is none, or soon is none."""
 
     def release(self, file: JournalFile) -> None:
         """Take one `open` back; the file stays open a while for the next one."""
@@ -128,9 +128,6 @@ class CatalogStore(Protocol):
 
     async def mark_dirty(self, key: Key) -> None:
         """Say, before the first write of an activation, that the row may soon be behind its journal."""
-
-    async def update(self, key: Key, *, status: str, updated: int, started: int | None, ended: int | None) -> None:
-        """Show the progress of an active instance; the row stays dirty."""
 
     async def settle(
         self,
@@ -177,9 +174,6 @@ class CatalogStore(Protocol):
 
     async def next_wake(self) -> int | None:
         """The earliest wake-up time of all clean rows."""
-
-    async def ended_before(self, time: int, limit: int) -> Rows:
-        """Clean rows that ended before a time, oldest first, for retention."""
 
     async def get_meta(self, name: str) -> str | None:
         """A value kept with the catalog, such as the clock's offset."""

@@ -15,7 +15,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from runtime.store.errors import JournalClosed, StoreBusy
+from runtime.store.errors import JournalClosed, MissingJournal, StoreBusy, StoreError
 from runtime.store.journal import JournalDb
 from runtime.store.types import Key, Line
 
@@ -130,6 +130,7 @@ class ThreadedJournal:
         self._db = db
         self._lane = Lane(db, pool)
         self._closing: asyncio.Future[None] | None = None
+        self._removed = False
 
     @property
     def path(self) -> str:
@@ -153,7 +154,7 @@ class ThreadedJournal:
 
     def _expect(self, lines: Sequence[Line]) -> None:
         if not self.usable:
-            raise JournalClosed(self.path)
+            raise self._lost()
         assert lines, f"{self.path}: an append of no lines"
         for wanted, line in enumerate(lines, self.next_seq):
             assert line.seq == wanted, f"{self.path}: line {line.seq} where {wanted} must follow"
@@ -161,7 +162,7 @@ class ThreadedJournal:
     async def read(self, after: int = 0) -> list[Line]:
         """Read all committed lines after a number, with one query."""
         if not self.usable:
-            raise JournalClosed(self.path)
+            raise self._lost()
         return await self._lane.submit(lambda: self._db.read(after))
 
     def tidy(self) -> None:
@@ -169,11 +170,15 @@ class ThreadedJournal:
         if self.usable and self._lane.idle and self._db.has_log:
             self._lane.checkpoint()
 
-    async def close(self) -> None:
-        """Close the file, after all appends made before."""
+    async def close(self, *, removed: bool = False) -> None:
+        """Close the file, after all appends made before; whoever uses it later hears that it was ``removed``."""
+        self._removed |= removed
         if self._closing is None:
             self._closing = self._lane.submit(self._db.close)
         await asyncio.shield(self._closing)
+
+    def _lost(self) -> StoreError:
+        return MissingJournal(self.path) if self._removed else JournalClosed(self.path)
 
 
 class DirectJournal(ThreadedJournal):

@@ -3,8 +3,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
@@ -155,3 +157,59 @@ def test_a_closed_stream_is_no_error() -> None:
     out.close()
 
     shown.line("x")
+
+
+def test_lines_that_a_full_disk_cannot_take_are_lost_and_later_ones_are_not(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with open("/dev/full", "w") as out:
+        shown = terminal(out)
+        shown.line("lost")
+        shown.line("lost too")
+        with log.open("w") as disk:
+            os.dup2(disk.fileno(), out.fileno())  # there is room again
+        shown.line("kept")
+
+    assert log.read_text() == "kept\n"
+
+
+def test_a_full_disk_does_not_spoil_the_exit_code() -> None:
+    code = (
+        "import sys\nfrom runtime.cli.terminal import Terminal\nterminal = Terminal.standard()\n"
+        "terminal.line('lost')\nprint('lives', file=sys.stderr)"
+    )
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert (ended.returncode, ended.stderr) == (0, "lives\n")
+
+
+def test_what_a_slow_reader_does_not_take_is_lost_and_the_next_line_is_a_line() -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with open(reader, "rb", buffering=0) as read, open(writer, "w") as out:
+        shown = terminal(out)
+        shown.line("x" * 200_000)  # more than a pipe holds: only the beginning of it is written
+        shown.line("lost")
+        begun = read.read(200_000)
+        shown.line("next")
+        shown.line("last")
+
+        assert set(begun) == {ord("x")}
+        assert 0 < len(begun) < 200_000
+        assert read.read(100) == b"\nnext\nlast\n"
+
+
+def test_a_terminal_that_is_gone_silences_us(tmp_path: Path) -> None:
+    master, slave = pty.openpty()
+    log = tmp_path / "log"
+    with open(slave, "w") as out:
+        shown = terminal(out)
+        os.close(master)
+        shown.line("nobody reads this")
+        with log.open("w") as other:
+            os.dup2(other.fileno(), out.fileno())
+        shown.line("nor this")
+
+    assert log.read_text() == ""

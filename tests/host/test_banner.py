@@ -16,7 +16,7 @@ from runtime.host.interpreter import Interpreter
 from runtime.host.options import Options
 from runtime.host.projects import open_project
 from runtime.host.recovery import Recovered
-from runtime.store import DamagedCatalog
+from runtime.store import DamagedCatalog, DamagedJournal, NewerStore, Rebuilt, Repair, StoreError
 from wrangler_compat import Project
 
 CONFIG = """{
@@ -87,10 +87,23 @@ def test_it_says_what_goes_on_and_when_the_next_wakes(project: Project) -> None:
 
 @pytest.mark.parametrize("damage", [None, DamagedCatalog("c.db", "c.db.damaged", "malformed")], ids=["lost", "damaged"])
 def test_it_says_that_the_catalog_was_made_again(project: Project, damage: DamagedCatalog | None) -> None:
-    _, err = shown(project, repair=SimpleNamespace(damage=damage))
+    _, err = shown(project, repair=Repair(damage, Rebuilt(2, [])))
 
     what = "The catalog was missing." if damage is None else str(damage)
-    assert f"warning: {what} It was made again from the journals.\n" in err
+    assert f"warning: {what} It was made again from the journals: 2 instances found.\n" in err
+    assert err.count("warning:") == 1
+
+
+def test_it_names_each_journal_that_the_new_catalog_lacks(project: Project) -> None:
+    unreadable: list[StoreError] = [DamagedJournal("a.db", "a.db.damaged", "malformed"), NewerStore("b.db", 2, 1)]
+
+    _, err = shown(project, repair=Repair(None, Rebuilt(1, unreadable)))
+
+    assert err.splitlines() == [
+        "warning: The catalog was missing. It was made again from the journals: 1 instance found.",
+        *(f"warning: An instance was left out of it. {error}" for error in unreadable),
+    ]
+    assert "a.db.damaged" in err
 
 
 def test_programs_get_one_object(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from runtime.cli.terminal import Terminal
 from runtime.host import reports as module
 from runtime.host.errors import ProjectError
+from runtime.host.instances import Held
 from runtime.host.isolates import Problem
 from runtime.host.reports import Reports
-from runtime.store import Key, StoreFull, StoreUnusable
+from runtime.store import Key, NewerStore, StoreFull, StoreUnusable
 
 A = Key("orders", "a")
 
@@ -52,16 +54,15 @@ def loaded(role: str, pid: int = 7) -> Any:
             "It goes on by itself when there is room again.",
         ),
         (
-            LookupError('the project has no Workflow "orders"'),
-            'the project has no Workflow "orders"',
-            "It is kept, and goes on when the project has it again.",
-        ),
-        (
             StoreUnusable("x.db", "I/O error"),
             "x.db cannot be used: I/O error.",
+            "It goes on by itself as soon as this has passed.",
+        ),
+        (
+            NewerStore("x.db", 9, 1),
+            str(NewerStore("x.db", 9, 1)),
             "The other instances are not affected.",
         ),
-        (AssertionError(), "AssertionError", "The other instances are not affected."),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
@@ -71,6 +72,29 @@ def test_an_instance_that_cannot_go_on_is_named_with_the_reason(
     told.reports.instance(A, error)
 
     assert told.err == f"error: orders/a is stopped: {text}\n  {hint}\n"
+
+
+def test_instances_that_the_project_cannot_run_are_told_once_for_their_workflow(told: Told) -> None:
+    for id in "abc":
+        told.reports.instance(Key("orders", id), Held('the project has no Workflow "orders"'))
+
+    assert told.err == (
+        'error: Instances of orders are stopped: the project has no Workflow "orders"\n'
+        "  They are kept, and go on when the project has it again.\n"
+    )
+
+
+def test_a_bug_of_ours_is_shown_with_its_traceback(told: Told) -> None:
+    try:
+        os.environ["missing"]
+    except KeyError as error:
+        told.reports.instance(A, error)
+
+    assert told.err.startswith("error: orders/a is stopped: 'missing'\n  Traceback (most recent call last):\n")
+    assert told.err.endswith(
+        "  KeyError: 'missing'\n"
+        "  This is a bug of celld-py. The instance is kept; it is tried again at the next start.\n"
+    )
 
 
 def test_the_same_is_said_once(told: Told) -> None:

@@ -404,8 +404,8 @@ async def test_an_instance_whose_class_is_missing_is_held_and_goes_on_when_it_is
 
     assert (await host.in_memory(), host.runs.free) == (0, 256)
     assert host.err.getvalue() == (
-        "error: wf/a is stopped: the code has no WorkflowEntrypoint Wf\n"
-        "  It is kept, and goes on when the project has it again.\n"
+        "error: Instances of wf are stopped: the code has no WorkflowEntrypoint Wf\n"
+        "  They are kept, and go on when the project has it again.\n"
     )
     isolate = host.serve()
     await rest()

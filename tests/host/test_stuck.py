@@ -30,6 +30,7 @@ class Watched:
         current = {"front": None, "work": None, isolate.role: loaded}
         self.isolates: Any = SimpleNamespace(current=current)
         self.said: list[str] = []
+        self.failures: list[Exception] = []
         self.printed: list[Mapping[str, Any]] = []
         self.watch = StuckWatch(
             cast(Isolates, self.isolates),
@@ -38,6 +39,7 @@ class Watched:
             has_requests=lambda: requests,
             printed=self.printed.extend,
             report=lambda loaded, reason: self.said.append(reason),
+            failed=self.failures.append,
         )
 
     async def look(self, pulse: Pulse | None) -> str | None:
@@ -110,28 +112,52 @@ async def test_an_isolate_that_a_debugger_holds_may_stand_still(host: Host) -> N
     assert not isolate.killed
 
 
-async def test_an_isolate_without_a_pulse_is_ended_after_many_looks(host: Host) -> None:
+async def test_native_code_outside_steps_may_hold_the_interpreter_for_half_a_minute(host: Host) -> None:
     isolate = host.serve()
     await host.code(isolate)
     watched = Watched(host, isolate)
-    looks = 1
 
-    while await watched.look(None) is None:
-        looks += 1
+    assert await watched.look(None) is None
+    await host.later(OUTSIDE - 0.001)
+    assert await watched.look(None) is None
+    await host.later(0.001)
+    assert await watched.look(None) == "native code has held the interpreter for 30 s"
+    assert isolate.killed
 
-    assert looks == OUTSIDE
-    assert watched.said == ["code outside steps has blocked for 30 s: native code"]
+
+async def test_native_code_in_a_step_may_hold_the_interpreter_until_the_timeout(host: Host) -> None:
+    isolate = host.serve()
+    code = await host.code(isolate)
+    code.do("a", {"timeout": "40 seconds", "retries": {"limit": 0, "delay": 0}})
+    watched = Watched(host, isolate)
+
+    assert await watched.look(None) is None
+    await host.later(39.999)
+    assert await watched.look(None) is None
+    await host.later(0.001)
+    assert any(message["t"] == "cancel" for message in code.heard)
+    assert await watched.look(None) == "native code has held the interpreter for 40 s"
 
 
-async def test_a_pulse_ends_the_count_of_silent_looks(host: Host) -> None:
+async def test_a_pulse_ends_the_silence(host: Host) -> None:
     isolate = host.serve()
     await host.code(isolate)
     watched = Watched(host, isolate)
 
     for _ in range(3):
-        for _ in range(20):
-            assert await watched.look(None) is None
+        assert await watched.look(None) is None
+        await host.later(OUTSIDE - 1)
         assert await watched.look(Pulse(blocked=0)) is None
+
+
+async def test_a_failure_of_the_watch_is_told_and_does_not_end_it(host: Host) -> None:
+    isolate = host.serve()
+    await host.code(isolate)
+    watched = Watched(host, isolate)
+
+    assert await watched.look(cast(Pulse, {})) is None
+    assert [type(error) for error in watched.failures] == [KeyError]
+    assert await watched.look(Pulse(blocked=OUTSIDE)) is not None
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,8 @@ HOST = [
     # I8 An acknowledged create runs exactly once.
     host(
         "i8-existing-id-is-made-anew", "instances.py",
-        "        fresh = {key: new for key, new in zip(keys, wanted, strict=True) if key not in existed}",
-        "        fresh = dict(zip(keys, wanted, strict=True))",
+        "        fresh = {key: new for key, new in rows.items() if key not in existed}",
+        "        fresh = dict(rows)",
         "instances::test_an_id_that_exists_is_left_alone",
         "instances::test_i8_of_64_creations_of_one_id_at_once_one_is_done",
     ),

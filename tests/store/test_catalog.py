@@ -17,6 +17,7 @@ from runtime.store import (
     NewerStore,
     NewRow,
     StoreFull,
+    StoreUnusable,
     catalog_sql,
     groups,
 )
@@ -35,10 +36,8 @@ async def live(catalog: CatalogStore, *names: str, workflow: str = "orders") -> 
     return [row.key for row in rows]
 
 
-async def settle(
-    catalog: CatalogStore, key: Key, status: str = "waiting", wake_at: int | None = None, ended: int | None = None
-) -> None:
-    await catalog.settle(key, status=status, wake_at=wake_at, updated=9, started=6, ended=ended)
+async def settle(catalog: CatalogStore, key: Key, status: str = "waiting", wake_at: int | None = None) -> None:
+    await catalog.settle(key, status=status, wake_at=wake_at, updated=9, started=6, ended=None)
 
 
 async def test_a_new_row_is_creating_until_it_is_confirmed(catalog: CatalogStore) -> None:
@@ -112,13 +111,6 @@ async def test_a_settled_row_is_clean_until_the_next_activation(catalog: Catalog
     assert (row.status, row.wake_at, row.updated, row.started, row.ended) == ("waiting", 100, 9, 6, None)
 
 
-async def test_progress_is_shown_while_the_row_stays_dirty(catalog: CatalogStore) -> None:
-    (key,) = await live(catalog, "a")
-    await catalog.update(key, status="running", updated=7, started=7, ended=None)
-    (row,) = await catalog.dirty_rows()
-    assert (row.status, row.updated, row.started) == ("running", 7, 7)
-
-
 async def test_due_rows_come_longest_overdue_first(catalog: CatalogStore) -> None:
     times = {"a": 300, "b": 100, "c": 200, "d": 400, "e": None}
     for key in await live(catalog, *times):
@@ -162,14 +154,6 @@ async def test_rows_are_listed_and_counted_by_status(catalog: CatalogStore) -> N
     assert [row.id for row in await catalog.list("orders", status="complete")] == ["c", "a"]
     assert [row.id for row in await catalog.list(status="queued")] == ["m", "b"]
     assert await catalog.counts() == {"orders": {"complete": 2, "queued": 1}, "mails": {"queued": 1}}
-
-
-async def test_what_ended_long_ago_is_found_for_retention(catalog: CatalogStore) -> None:
-    a, b, _ = await live(catalog, "a", "b", "c")
-    await settle(catalog, a, "complete", ended=200)
-    await settle(catalog, b, "errored", ended=100)
-    assert [row.id for row in await catalog.ended_before(300, 10)] == ["b", "a"]
-    assert [row.id for row in await catalog.ended_before(200, 10)] == ["b"]
 
 
 async def test_values_are_kept_with_the_catalog(catalog: CatalogStore) -> None:
@@ -231,8 +215,8 @@ async def test_one_bad_value_fails_only_its_own_write(tmp_path: Path) -> None:
     keys = await live(catalog, "a", "b", "c")
     results = await asyncio.gather(
         catalog.mark_dirty(keys[0]),
-        catalog.update(keys[1], status="\ud800", updated=7, started=None, ended=None),
-        catalog.update(keys[2], status="running", updated=7, started=None, ended=None),
+        settle(catalog, keys[1], "\ud800"),
+        settle(catalog, keys[2], "running"),
         return_exceptions=True,
     )
     assert [type(result) for result in results] == [type(None), UnicodeEncodeError, type(None)]
@@ -252,6 +236,43 @@ async def test_a_full_disk_fails_the_group_and_later_writes_go_on(tmp_path: Path
     await catalog._db.execute("PRAGMA max_page_count = 1000000")
     assert await catalog.create([new(big)]) == set()
     await catalog.close()
+
+
+async def test_a_group_that_cannot_even_be_rolled_back_fails_and_later_writes_try_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = await Catalog.open(tmp_path / "catalog.db")
+    execute, broken = catalog._db.execute, True
+
+    async def refuse(statement: str) -> object:
+        if broken and statement in ("COMMIT", "ROLLBACK"):
+            raise sqlite3.OperationalError(f"no {statement}")
+        return await execute(statement)
+
+    monkeypatch.setattr(catalog._db, "execute", refuse)
+    group = asyncio.gather(*(catalog.create([new(str(n))]) for n in range(3)), return_exceptions=True)
+    await asyncio.sleep(0)  # the first three are a group, the others wait for its end
+    await asyncio.sleep(0)
+    waiting = asyncio.gather(*(catalog.create([new(str(n))]) for n in range(3, 5)), return_exceptions=True)
+    failures = [*await group, *await waiting]
+    broken = False
+
+    assert [str(error) for error in failures] == [f"{tmp_path}/catalog.db cannot be used: no ROLLBACK."] * 5
+    assert await catalog.half_done() == []
+    assert await catalog.create([new("0")]) == set()
+    assert [row.id for row in await catalog.half_done()] == ["0"]
+    await catalog.close()
+    other = sqlite3.connect(tmp_path / "catalog.db")
+    assert other.execute("SELECT id FROM instances").fetchall() == [("0",)]
+    other.close()
+
+
+async def test_a_write_after_closing_fails_and_waits_for_nothing(tmp_path: Path) -> None:
+    catalog = await Catalog.open(tmp_path / "catalog.db")
+    await catalog.close()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no active connection"):
+            await catalog.create([new("a")])
 
 
 async def test_another_programs_write_lock_only_delays(tmp_path: Path) -> None:
@@ -303,6 +324,41 @@ async def test_damage_met_while_running_is_reported_from_then_on(tmp_path: Path)
     assert not path.exists()
 
 
+async def test_a_damaged_catalog_that_cannot_be_set_aside_is_told_by_every_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    catalog = await Catalog.open(tmp_path / "catalog.db")
+    monkeypatch.setattr("os.rename", refuse)
+
+    async def damaged(*_: object) -> None:
+        error = sqlite3.DatabaseError("malformed")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+    monkeypatch.setattr(catalog._db, "execute_fetchall", damaged)
+    for _ in range(2):
+        with pytest.raises(StoreUnusable, match=r"it is damaged and cannot be renamed \(Permission denied\)"):
+            await catalog.create([new("a")])
+    with pytest.raises(StoreUnusable, match="cannot be renamed"):
+        await catalog.list()
+    await catalog.close()
+
+
+async def test_a_damaged_catalog_that_cannot_be_set_aside_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "catalog.db").write_bytes(b"\xff" * 8192)
+    monkeypatch.setattr("os.rename", refuse)
+    with pytest.raises(StoreUnusable, match="it is damaged and cannot be renamed"):
+        await Catalog.open(tmp_path / "catalog.db")
+
+
 PAGE = catalog_sql.SELECT + "WHERE state = 'live' AND {} ORDER BY position DESC LIMIT ?"
 
 
@@ -313,7 +369,6 @@ PAGE = catalog_sql.SELECT + "WHERE state = 'live' AND {} ORDER BY position DESC 
         (catalog_sql.HALF_DONE, "unfinished"),
         (catalog_sql.NEXT_WAKE, "waking"),
         (catalog_sql.DUE, "waking"),
-        (catalog_sql.OVER, "over"),
         (catalog_sql.COUNTS, "listed"),
         (PAGE.format("workflow = ?"), "paged"),
         (PAGE.format("workflow = ? AND position < ?"), "paged"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import threading
 from pathlib import Path
 
 import pytest
 
-from runtime.store import Journals, Key, heap
+from runtime.store import Journals, Key, MissingJournal, StoreUnusable, heap, sqlite
 from runtime.store import files as store_files
 from tests.store.lines import append, line
 
@@ -108,6 +109,73 @@ async def test_a_cancelled_opening_pins_nothing(files: Journals) -> None:
     await asyncio.gather(task, return_exceptions=True)
     await files.shut(key)
     assert files.open_files == 0
+
+
+async def test_an_opening_that_a_removal_overtakes_finds_no_journal(files: Journals, tmp_path: Path) -> None:
+    (key,) = await create(files, 1)
+    opening = asyncio.create_task(files.open(key))
+    await asyncio.sleep(0)
+    assert files.open_files == 1
+    await files.remove(key)
+    with pytest.raises(MissingJournal):
+        await opening
+    assert files.open_files == 0
+    assert descriptors_below(tmp_path) == []
+
+
+async def test_an_opening_waits_until_a_removal_is_over(
+    files: Journals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (key,) = await create(files, 1)
+    half, go = threading.Event(), threading.Event()
+
+    def wait_half_way(*paths: str) -> None:
+        sqlite_unlink(*paths[:2])  # the side files
+        half.set()
+        go.wait()
+        sqlite_unlink(*paths[2:])
+
+    sqlite_unlink = sqlite.unlink
+    monkeypatch.setattr(sqlite, "unlink", wait_half_way)
+    removing = asyncio.create_task(files.remove(key))
+    await asyncio.to_thread(half.wait)
+    opening = asyncio.create_task(files.open(key))
+    looking = await asyncio.gather(files.exists(key), files.exists(key))  # time enough for an opening
+    go.set()
+    await removing
+    assert all(looking)
+    with pytest.raises(MissingJournal):
+        await opening
+    assert files.open_files == 0
+    assert list(tmp_path.glob("*/*")) == []
+
+
+async def test_a_cancelled_removal_happens_all_the_same(files: Journals, tmp_path: Path) -> None:
+    (key,) = await create(files, 1)
+    await files.open(key)
+    removing = asyncio.create_task(files.remove(key))
+    await asyncio.sleep(0)
+    removing.cancel()
+    await asyncio.gather(removing, return_exceptions=True)
+    with pytest.raises(MissingJournal):
+        await files.open(key)
+    assert list(tmp_path.glob("*/*")) == []
+
+
+async def test_a_removal_that_fails_is_told_to_its_caller_only(
+    files: Journals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (key,) = await create(files, 1)
+    monkeypatch.setattr(sqlite, "unlink", refuse)
+    removing = asyncio.create_task(files.remove(key))
+    await asyncio.sleep(0)
+    file = await files.open(key)
+    with pytest.raises(StoreUnusable, match="Permission denied"):
+        await removing
+    assert await file.read() == [line(1)]
 
 
 async def test_unused_files_are_closed_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from runtime.store import JournalClosed, JournalExists, JournalStore, Key, MissingJournal
+from runtime.store import JournalClosed, JournalExists, JournalStore, Key, Line, MissingJournal
 from tests.store.lines import append, line
 
 pytestmark = pytest.mark.asyncio
@@ -87,11 +87,13 @@ async def test_a_removed_journal_is_gone_and_its_id_free(journals: JournalStore)
     file = await journals.open(ORDER)
     await append(file, [line(3)])
     await journals.remove(ORDER)
-    with pytest.raises(JournalClosed):
+    with pytest.raises(MissingJournal):
         file.append([line(4)])
     await journals.create(ORDER, [line(1)], created=6)
     again = await journals.open(ORDER)
     journals.release(file)  # late, and of the file that was removed: the new one stays open
+    with pytest.raises(MissingJournal):
+        await file.read()
     await append(again, [line(2)])
     assert await again.read() == [line(1), line(2)]
 
@@ -99,6 +101,44 @@ async def test_a_removed_journal_is_gone_and_its_id_free(journals: JournalStore)
 async def test_removing_what_does_not_exist_is_no_error(journals: JournalStore) -> None:
     await journals.remove(ORDER)
     assert not await journals.exists(ORDER)
+
+
+async def test_removing_what_another_just_opens_and_reads(journals: JournalStore) -> None:
+    """Whichever comes first: the reader has all lines or hears that there is no journal, and nothing else."""
+
+    async def look(turns: int) -> list[Line] | None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        try:
+            file = await journals.open(ORDER)
+            try:
+                return await file.read()
+            finally:
+                journals.release(file)
+                await journals.shut(ORDER)
+        except MissingJournal:
+            return None
+
+    for before in range(12):
+        await journals.create(ORDER, [line(1), line(2)], created=5)
+        readers = [asyncio.create_task(look(turns)) for turns in range(12)]
+        for _ in range(before):
+            await asyncio.sleep(0)
+        await asyncio.wait_for(journals.remove(ORDER), 20)
+        found = await asyncio.wait_for(asyncio.gather(*readers), 20)
+        assert all(lines in (None, [line(1), line(2)]) for lines in found)
+        assert found[-1] is None or before > 0
+        assert not await journals.exists(ORDER)
+
+
+async def test_a_journal_can_be_created_while_the_old_one_is_being_removed(journals: JournalStore) -> None:
+    await journals.create(ORDER, [line(1, "old")], created=5)
+    await journals.open(ORDER)
+    removing = asyncio.create_task(journals.remove(ORDER))
+    await asyncio.sleep(0)
+    await journals.create(ORDER, [line(1, "new")], created=6)
+    await removing
+    assert await (await journals.open(ORDER)).read() == [line(1, "new")]
 
 
 async def test_a_closed_journal_can_be_opened_again(journals: JournalStore) -> None:

@@ -25,6 +25,7 @@ class StandIn:
         self.compatibility_flags: list[str] = []
         self.answers: list[Any] = []  # of `bind`, in order
         self.asked: list[tuple[str, str, list[Any]]] = []
+        self.told: list[tuple[str, str, list[Any]]] = []
         self.work: list[asyncio.Future[Any]] = []
         self.warnings: list[str] = []
 
@@ -34,6 +35,9 @@ class StandIn:
     async def bind(self, workflow: str, op: str, args: list[Any]) -> Any:
         self.asked.append((workflow, op, args))
         return self.answers.pop(0)
+
+    def tell(self, workflow: str, op: str, args: list[Any]) -> None:
+        self.told.append((workflow, op, args))
 
     def wait_until(self, awaitable: Awaitable[Any]) -> None:
         self.work.append(asyncio.ensure_future(awaitable))

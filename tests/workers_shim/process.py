@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import workers_shim
 from tests.workers_shim.scripted_host import CONFIG, Message, text
 from workers_shim.wire.frames import Data, End, FrameReader, FrameWriter
@@ -59,7 +61,7 @@ class Isolate:
             elif isinstance(frame, End):
                 self.ended.add(frame.stream)
             else:
-                self._inbox.append(json.loads(frame))
+                self._inbox.append(msgspec.json.decode(frame))  # as strictly as the host does
 
     def next(self, *types: str) -> Message:
         """The next message of one of these types; others before it are passed over."""
@@ -82,7 +84,7 @@ class Isolate:
         line = b""
         while not line.endswith(b"\n"):
             line += self.watch.recv(4096)
-        pulse: Message = json.loads(line)
+        pulse: Message = msgspec.json.decode(line)
         return pulse
 
     def finish(self, run: int) -> Message:

@@ -30,6 +30,9 @@ class Surroundings:
     def bind(self, workflow: str, op: str, args: list[Any]) -> Any:
         raise NotImplementedError
 
+    def tell(self, workflow: str, op: str, args: list[Any]) -> None:
+        raise NotImplementedError
+
     def wait_until(self, awaitable: Any) -> None:
         raise NotImplementedError
 

@@ -172,3 +172,25 @@ def test_groups_are_shown_whole() -> None:
     data = describe(caught(raising(group)))
     assert "ValueError: a" in data["message"]
     assert isinstance(revive(data), JsException)
+
+
+def test_an_endless_message_is_cut_in_its_middle() -> None:
+    text = errors.describe(ValueError("a" * 3_000_000 + "!"))["message"]
+
+    assert len(text) < errors.LONGEST + 100
+    assert "characters ...] aaa" in text
+    assert text.endswith("a!")
+    assert len(errors.describe(errors.NonRetryableError("n" * 3_000_000))["message"]) < errors.LONGEST + 100
+    assert len(errors.describe(errors.JsException("Error", "j" * 3_000_000))["message"]) < errors.LONGEST + 100
+
+
+def test_an_error_that_cannot_be_told_is_described_all_the_same() -> None:
+    class Bad(errors.NonRetryableError):
+        __qualname__ = "NonRetryableError"
+
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    Bad.__name__ = "NonRetryableError"
+
+    assert errors.describe(Bad())["message"] == "<exception str() failed>"

@@ -201,10 +201,39 @@ def test_unfinished_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         reader.feed(part)
 
 
-def test_empty_parts_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_are_bounded_each_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "MAX_MESSAGE", 1000)
-    with pytest.raises(FrameError, match="more than 1000 bytes"):
-        read(b"".join(struct.pack("!IBI", 5, frames.PART, number) for number in range(100)))
+    reader = FrameReader()
+    for number in range(frames.MAX_PARALLEL):
+        assert reader.feed(struct.pack("!IBI", 5 + 1000, frames.PART, number) + b"x" * 1000) == []
+    assert reader.feed(struct.pack("!IBI", 5, frames.LAST, 0)) == [b"x" * 1000]
+
+
+def test_unfinished_messages_are_bounded_in_number() -> None:
+    with pytest.raises(FrameError, match="more than 8 unfinished messages"):
+        read(b"".join(struct.pack("!IBI", 5, frames.PART, number) for number in range(9)))
+
+
+def test_however_many_large_messages_are_written_at_once_a_reader_takes_them() -> None:
+    writer = FrameWriter()
+    messages = [bytes([number]) * (3 * MAX_FRAME) for number in range(3 * frames.MAX_PARALLEL)]
+    for number, message in enumerate(messages):
+        writer.message(message, number % 5)
+        writer.message(b"behind %d" % number, number % 5)
+    got = read(drain(writer))
+    assert sorted(got, key=repr) == sorted([*messages, *(b"behind %d" % n for n in range(len(messages)))], key=repr)
+    assert writer.pending == 0
+
+
+def test_large_values_of_runs_that_end_together_arrive() -> None:
+    writer = FrameWriter()
+    for lane in (1, 2):
+        writer.message(b"x" * (40 * 1024 * 1024), lane)
+    reader = FrameReader()
+    sizes = []
+    while writer:
+        sizes += [len(frame) for frame in reader.feed(writer.take(1 << 20)) if isinstance(frame, bytes)]
+    assert sizes == [40 * 1024 * 1024] * 2
 
 
 def test_a_message_that_no_reader_would_take_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

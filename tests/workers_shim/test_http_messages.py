@@ -10,6 +10,8 @@ import pytest
 from workers import Response
 
 from workers_shim.http_messages import incoming, outgoing
+from workers_shim.web.headers import Headers
+from workers_shim.web.response import received
 
 
 async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
@@ -65,6 +67,19 @@ def test_anything_else_is_refused_and_named(returned: object, text: str) -> None
         outgoing(returned)
 
     assert str(error.value).startswith(text)
+
+
+@pytest.mark.parametrize("status", [0, 101, 199, 600, 999])
+def test_a_status_that_no_server_may_send_is_refused_and_named(status: int) -> None:
+    passed_on = received(status, Headers.new(), None, "http://a.test/", redirected=False)
+
+    with pytest.raises(ValueError, match=f"The handler returned a Response with status {status}; it must be from 200"):
+        outgoing(passed_on)
+
+
+def test_a_response_that_stands_for_an_error_is_refused() -> None:
+    with pytest.raises(ValueError, match="status 0"):
+        outgoing(js.Response.error())
 
 
 @pytest.mark.asyncio

@@ -218,3 +218,93 @@ def test_a_blocked_loop_shows_in_the_pulse_with_what_blocks_it(tmp_path: Path) -
         assert pulse["blocked"] > 0
         assert pulse["code"].startswith(f"{main}:")
         assert pulse["code"].endswith("in stuck")
+
+
+def test_lone_surrogates_reach_the_host_as_replacement_characters_except_in_values(tmp_path: Path) -> None:
+    main = worker(
+        tmp_path,
+        """
+        import os
+        from workers import WorkflowEntrypoint
+
+        BAD = os.fsdecode(b"\\xff")
+
+        class Flow(WorkflowEntrypoint):
+            async def run(self, event, step):
+                print("line", BAD)
+                kept = await step.do("name " + BAD)(lambda: [BAD, {BAD: chr(0x1F600)}])()
+                assert kept == [BAD, {BAD: chr(0x1F600)}]
+                raise ValueError("error " + BAD)
+        """,
+    )
+    with isolate(main) as running:
+        running.next("loaded")
+        running.send(start_message("Flow"))
+        assert running.next("log")["text"] == "line \ufffd"
+        call = running.next("call")
+        assert call["name"] == "name \ufffd"
+        running.send({"t": "exec", "run": 1, "call": call["call"], "attempt": 1, "config": CONFIG})
+        ran = running.next("ran")
+        assert value(ran) == ["\udcff", {"\udcff": "\U0001f600"}]
+        running.send({"t": "ret", "run": 1, "call": call["call"], "value": ran["value"]})
+        assert running.next("done")["error"]["message"].endswith("ValueError: error \ufffd")
+
+
+def test_endless_output_of_blocked_code_is_told_in_pulses_of_bounded_size(tmp_path: Path) -> None:
+    main = worker(
+        tmp_path,
+        """
+        import os
+        from threading import Thread
+        from workers import WorkflowEntrypoint
+
+        class Flow(WorkflowEntrypoint):
+            async def run(self, event, step):
+                await step.do("endless")(endless)()
+
+        def endless():
+            while True:
+                print("x" * 40, os.fsdecode(b"\\xff"))
+        """,
+    )
+    with isolate(main) as running:
+        running.next("loaded")
+        running.send(start_message("Flow"))
+        call = running.next("call")
+        running.send({"t": "exec", "run": 1, "call": call["call"], "attempt": 1, "config": CONFIG})
+        deadline = time.monotonic() + 20
+        while "missing here" not in (log := running.pulse().get("log") or [{"text": ""}])[0]["text"]:
+            assert time.monotonic() < deadline
+        assert {line["text"] for line in log[1:]} == {"x" * 40 + " \ufffd"}
+        assert len(log) * 40 < 256 * 1024
+        running.watch.close()
+
+
+def test_a_run_that_cannot_be_served_ends_and_the_others_live_on(tmp_path: Path) -> None:
+    main = worker(
+        tmp_path,
+        """
+        from workers import WorkflowEntrypoint
+
+        class Flow(WorkflowEntrypoint):
+            async def run(self, event, step):
+                return await step.do("s")(lambda: "lives")()
+        """,
+    )
+    with isolate(main) as running:
+        running.next("loaded")
+        running.send(start_message("Gone", 1), start_message("Flow", 2), start_message("Flow", 3))
+        failed = running.next("done")
+        assert failed["run"] == 1
+        assert "exports no WorkflowEntrypoint class 'Gone'" in failed["error"]["message"]
+        running.next("call")
+        call = running.next("call")
+        assert call["run"] == 3
+        running.send({"t": "exec", "run": 2, "call": "what", "attempt": 1, "config": CONFIG})
+        running.send({"t": "ret", "run": 2})
+        failed = running.next("done")
+        assert (failed["run"], failed["error"]["name"]) == (2, "PythonError")
+        running.send({"t": "exec", "run": 3, "call": call["call"], "attempt": 1, "config": CONFIG})
+        assert value(running.finish(3)) == "lives"
+        running.send({"t": "release", "run": 1}, {"t": "release", "run": 2})
+        assert [running.next("released")["run"] for _ in range(2)] == [1, 2]

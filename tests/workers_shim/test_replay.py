@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.workers_shim.scripted_host import ScriptedHost, recorded, text, turns, value
+from workers_shim import values
 
 pytestmark = pytest.mark.asyncio
 
@@ -304,3 +305,27 @@ async def test_call_in_a_callback_is_not_held_against_the_journal() -> None:
     host.start(Flow, [["c", "do", "outer", 1, 0], ["c", "do", "late", 1, 0]])
     await host.serve()
     assert not host.told("mismatch")
+
+
+async def test_a_name_with_a_lone_surrogate_is_known_again_as_the_journal_has_it() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            given = [
+                await step.do("step \udcff")(lambda ctx: ctx.step.name)(),
+                await step.do("\ud83d\ude00")(lambda: 0)(),
+            ]
+            await step.sleep("nap \ud800", 1)
+            await step.wait_for_event("wait \ud800", "type \ud800")
+            return given
+
+    host = ScriptedHost()
+    host.start(Flow)
+    assert value(await host.serve()) == ["step \ufffd", 0]
+    calls = host.told("call")
+    assert [call["name"] for call in calls] == ["step \ufffd", "\U0001f600", "nap \ufffd", "wait \ufffd"]
+    assert values.decode(calls[-1]["arg"])["type"] == "type \ufffd"
+
+    again = ScriptedHost()
+    again.start(Flow, [entry for call in calls for entry in recorded(call["kind"], call["name"], result="kept")])
+    assert value(await again.next("done")) == ["kept", "kept"]
+    assert [message["t"] for message in again.heard] == ["done"]

@@ -10,10 +10,18 @@ from typing import Any
 import pytest
 
 from tests.workers_shim.scripted_host import ScriptedHost, turns, value
-from workers_shim import attempt
+from workers_shim import attempt, pump, run
 from workers_shim.step import ImplicitStep
+from workers_shim.wire import frames
 
 pytestmark = pytest.mark.asyncio
+
+
+def ask_delay(host: ScriptedHost, number: int, call: int) -> None:
+    found = host.runs.get(number)
+    assert found is not None
+    error: Any = {"name": "E", "message": ""}
+    found.attempts.delay({"t": "delay", "run": number, "call": call, "attempt": 1, "error": error, "config": {}})
 
 
 class Base:
@@ -323,5 +331,138 @@ async def test_cancelled_attempt_that_ends_all_the_same_is_not_told() -> None:
     run.attempts.cancel({"t": "cancel", "run": number, "call": call["call"], "attempt": 1})
     await turns()
     assert not host.told("ran")
+    host.release(number)
+    await host.next("released")
+
+
+async def test_result_too_large_to_send_is_told_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt, "MAX_TEXT", 1000)
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            await step.do("large")(lambda: "x" * 1000)()
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    host.exec(await host.next("call"))
+    told = await host.next("ran")
+    assert told["value"] == "-1"
+    assert told["size"] > 1000
+    host.release(number)
+    await host.next("released")
+
+
+async def test_output_too_large_to_send_fails_the_run_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "MAX_TEXT", 1000)
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            return "x" * 1000
+
+    host = ScriptedHost()
+    host.start(Flow)
+    said = value(await host.next("done"))
+    assert said.endswith("The output of run() is too large: 1004 characters as text; 1000 can be kept.")
+
+
+async def test_any_text_that_is_sent_fits_into_a_message() -> None:
+    worst = 2 * frames.MAX_TEXT  # in JSON a quote or backslash takes two characters, and no other one does
+
+    assert worst + frames.MAX_FRAME <= frames.MAX_MESSAGE
+
+
+async def test_call_that_is_too_large_to_send_fails_where_it_was_made_and_counts_for_nothing() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            with pytest.raises(frames.FrameError):
+                await step.do("s", config={"note": "x" * 1000})(lambda: 0)()
+            await step.sleep("nap", 1)
+
+    host = ScriptedHost()
+    heard = host.runs._send
+
+    def send(message: Any) -> None:
+        if len(message.get("arg", "")) > 1000:
+            raise frames.FrameError("a message of 1100 bytes")
+        heard(message)
+
+    host.runs._send = send
+    number = host.start(Flow)
+    await host.next("call")
+    host.rest(number)
+    assert (await host.next("parked"))["calls"] == 1
+    host.release(number)
+    await host.next("released")
+
+
+async def test_question_for_a_delay_after_the_call_settled_is_passed_over() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            await step.do("s", config={"retries": {"limit": 1, "delay": lambda asked: 1}})(lambda: 0)()
+            await step.sleep("nap", 1)
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    host.ret(await host.next("call"))
+    await host.next("call")
+    ask_delay(host, number, 1)
+    await turns()
+    assert not host.told("delayed")
+    host.release(number)
+    await host.next("released")
+
+
+async def test_delay_function_that_the_code_no_longer_has_is_an_error_of_the_step() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            await step.do("s")(lambda: 0)()
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    await host.next("call")
+    ask_delay(host, number, 1)
+    told = await host.next("delayed")
+    assert told["error"] == 'the code has no delay function for step.do("s") number 1'
+    host.release(number)
+    await host.next("released")
+
+
+async def test_delay_function_whose_error_cannot_be_told_is_answered_all_the_same() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            def delay(asked: Any) -> None:
+                raise Mute
+
+            await step.do("s", config={"retries": {"limit": 1, "delay": delay}})(lambda: 0)()
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    await host.next("call")
+    ask_delay(host, number, 1)
+    assert (await host.next("delayed"))["error"] == "<exception str() failed>"
+    host.release(number)
+    await host.next("released")
+
+
+async def test_fault_of_the_machinery_ends_the_run_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            await step.sleep("nap", 1)
+
+    def broken(*_: Any) -> Any:
+        raise ValueError("Cell is empty")
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    await host.next("call")
+    monkeypatch.setattr(pump, "own_wait", broken)
+    host.rest(number)
+    assert (await host.next("done"))["error"]["message"].endswith("ValueError: Cell is empty")
+    assert "ValueError: Cell is empty" in host.surroundings.warnings[0]
+    assert any("in broken" in message["text"] for message in host.told("log"))
     host.release(number)
     await host.next("released")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from typing import Any
 
 import js
@@ -145,6 +147,35 @@ async def test_a_subscription_is_iterated_and_disposed_of(host: Any) -> None:
         ("next", [7]),
         ("dispose", [7]),
     ]
+
+
+@pytest.mark.asyncio
+async def test_a_subscription_that_its_code_drops_is_disposed_of(host: Any) -> None:
+    host.answers = [7, {"done": False, "value": 1}]
+    events = await WorkflowInstance("orders", "a").subscribe()
+    async for _ in events:
+        break
+
+    del events
+    gc.collect()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    assert host.told == [("orders", "dispose", [7])]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("last", [{"done": True}, None], ids=["read to its end", "disposed of"])
+async def test_a_subscription_that_is_over_is_not_disposed_of_again(host: Any, last: Any) -> None:
+    host.answers = [7, last]
+    events = await WorkflowInstance("orders", "a").subscribe()
+    await (events.next() if last else events.dispose())
+
+    del events
+    gc.collect()
+    await asyncio.sleep(0)
+
+    assert host.told == []
 
 
 def test_a_binding_is_true_and_no_container() -> None:

@@ -25,13 +25,14 @@ from workers_shim.wire.messages import MAX_FRAME
 
 MESSAGE, PART, LAST, DATA, END = range(5)
 
-MAX_MESSAGE = 64 * 1024 * 1024  # bytes of all messages that one reader is putting together at a time
+MAX_MESSAGE = 64 * 1024 * 1024  # bytes
+MAX_TEXT = MAX_MESSAGE // 2 - MAX_FRAME  # characters of a value that fits into a message, each of them escaped
+MAX_PARALLEL = 8  # large messages that one writer cuts, and one reader puts together, at a time
 
 _HEAD = Struct("!IB")
 _TAGGED = Struct("!IBI")
 _NUMBER = Struct("!I")
 _PIECE = MAX_FRAME - _NUMBER.size  # bytes that fit into a frame behind its number
-_PART_COST = 64  # what an unfinished message costs beyond its bytes, so that empty ones are bounded too
 
 
 class FrameError(Exception):
@@ -61,7 +62,6 @@ class FrameReader:
         self._rest = bytearray()
         self._need = _HEAD.size  # bytes that must be there before looking again pays
         self._parts: dict[int, bytearray] = {}
-        self._held = 0
         self._error: FrameError | None = None
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -121,16 +121,15 @@ class FrameReader:
     def _part(self, number: int, piece: bytes, last: bool) -> bytes | None:
         message = self._parts.get(number)
         if message is None:
+            if len(self._parts) == MAX_PARALLEL:
+                raise FrameError(f"more than {MAX_PARALLEL} unfinished messages")
             message = self._parts[number] = bytearray()
-            self._held += _PART_COST
-        self._held += len(piece)
-        if self._held > MAX_MESSAGE + _PART_COST:
-            raise FrameError(f"unfinished messages of more than {MAX_MESSAGE} bytes")
+        if len(message) + len(piece) > MAX_MESSAGE:
+            raise FrameError(f"an unfinished message of more than {MAX_MESSAGE} bytes")
         message += piece
         if not last:
             return None
         del self._parts[number]
-        self._held -= len(message) + _PART_COST
         return bytes(message)
 
 
@@ -169,8 +168,9 @@ class _Stream:
 class FrameWriter:
     """Decides what is written next.
 
-    Small messages go first, in the order given. Large ones are cut; their parts and the bodies of streams take
-    turns, one frame each. A lane (a workflow run) keeps its order: messages behind a large one wait for it.
+    Small messages go first, in the order given. Large ones are cut, `MAX_PARALLEL` at a time; their parts and the
+    bodies of streams take turns, one frame each. A lane (a workflow run) keeps its order: messages behind a large one
+    wait for it.
     The order between a message and the body of a stream is not kept otherwise.
     """
 
@@ -178,6 +178,8 @@ class FrameWriter:
         self._small: deque[bytes] = deque()
         self._small_bytes = 0
         self._turns: deque[_Large | _Stream] = deque()
+        self._cutting = 0  # large messages among them
+        self._uncut: deque[_Large] = deque()  # large messages whose turns have not begun
         self._lanes: dict[int, _Large] = {}
         self._streams: dict[int, _Stream] = {}
         self._bulk_bytes = 0  # payload not yet framed, of large messages and streams
@@ -246,7 +248,8 @@ class FrameWriter:
     def _cut(self, data: bytes, lane: int | None) -> _Large:
         large = _Large(self._next_number, data, lane)
         self._next_number = (self._next_number + 1) & 0xFFFFFFFF
-        self._turns.append(large)
+        self._uncut.append(large)
+        self._begin_cut()
         if lane is not None:
             self._lanes[lane] = large
         return large
@@ -270,9 +273,20 @@ class FrameWriter:
                 del self._streams[source.number]
         elif source.data:
             self._turns.append(source)
-        elif source.lane is not None:
-            self._open_lane(source.lane, source.behind)
+        else:
+            self._cut_through(source)
         return frame
+
+    def _cut_through(self, large: _Large) -> None:
+        self._cutting -= 1
+        self._begin_cut()
+        if large.lane is not None:
+            self._open_lane(large.lane, large.behind)
+
+    def _begin_cut(self) -> None:
+        if self._uncut and self._cutting < MAX_PARALLEL:
+            self._cutting += 1
+            self._turns.append(self._uncut.popleft())
 
     def _open_lane(self, lane: int, behind: deque[bytes]) -> None:
         del self._lanes[lane]
