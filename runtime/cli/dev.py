@@ -112,24 +112,30 @@ def options(parsed: argparse.Namespace) -> Options:
 
 def run(parsed: argparse.Namespace) -> int:
     """Serve the project; what the person can put right is told in one message, without a traceback."""
-    import asyncio
-
-    import uvloop
-
     from runtime.cli.terminal import Terminal
-    from runtime.host.app import serve
     from runtime.host.errors import CelldError
+    from runtime.host.start import begin
     from wrangler_compat import ConfigError
 
     chosen = options(parsed)
+    terminal = Terminal.standard(chosen.log_format)
     try:
+        start = begin(chosen, terminal)
+
+        # The isolates are importing by now; so is this.
+        import asyncio
+
+        import uvloop
+
+        from runtime.host.app import serve
+
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(serve(chosen))
+            return runner.run(serve(start, terminal))
     except ConfigError as error:
-        _show(error, Terminal.standard(chosen.log_format))
+        _show(error, terminal)
         return 1
     except CelldError as error:
-        Terminal.standard(chosen.log_format).error(error.message, error.detail, error.hint, code=error.code)
+        terminal.error(error.message, error.detail, error.hint, code=error.code)
         return error.exit_code
     except KeyboardInterrupt:  # before serve() has taken the signal over
         return _INTERRUPTED

@@ -7,13 +7,10 @@ import contextlib
 import gc
 import os
 import signal
-import time
-from pathlib import Path
 from typing import Any
 
 from runtime.cli.terminal import Terminal
 from runtime.http.ingress import Ingress
-from runtime.isolates.process import Child
 from runtime.store import Store, StoreError
 from wrangler_compat import Project
 
@@ -21,19 +18,17 @@ from . import banner
 from .binding import Bindings
 from .clock import Clock
 from .dispatch import Dispatch
-from .errors import CelldError, InterpreterError
+from .errors import CelldError
 from .failures import FailureReports
 from .front import FrontDoor
 from .instances import Instances
-from .interpreter import Interpreter, choose_interpreter
-from .isolates import ROLES, Isolates, Loaded, Role
-from .options import Options
-from .projects import open_project
+from .isolates import Isolates, Loaded
 from .recovery import recover
 from .reload import Reloader, Sources
 from .reports import Reports
 from .run_messages import RunMessages
-from .server import http_server, listen
+from .server import http_server
+from .start import Start
 from .stuck import StuckWatch
 from .subscriptions import Subscriptions
 from .wakeups import Wakeups
@@ -45,45 +40,34 @@ RESPONSES_FINISH = 5.0  # seconds that responses have after it
 FORCED = 130  # exit status after the second
 
 
-async def serve(options: Options) -> int:
+async def serve(start: Start, terminal: Terminal) -> int:
     """Run the project until it is interrupted; gives the exit status. Raises what the person can put right."""
-    terminal = Terminal.standard(options.log_format)
-    project = open_project(options)
-    interpreter = await asyncio.to_thread(choose_interpreter, project.root, options.python, terminal.note)
-    sockets = listen(options.ip, options.port)
     try:
-        store = await Store.open(state_folder(options, project), options.durability)
+        store = await Store.over(start.folder)
         try:
-            return await DevServer(options, project, interpreter, store, terminal).run(sockets)
+            return await DevServer(start, store, terminal).run()
         finally:
             await store.close()
     except StoreError as error:
         raise CelldError(str(error), code="state") from error
     finally:
-        for sock in sockets:
+        for sock in start.sockets:
             sock.close()
-
-
-def state_folder(options: Options, project: Project) -> Path:
-    """Where the project's instances are kept."""
-    return (options.persist_to or project.root / ".celld" / "state").absolute()
 
 
 class DevServer:
     """The parts of a running project, and how they are joined."""
 
-    def __init__(
-        self, options: Options, project: Project, interpreter: Interpreter, store: Store, terminal: Terminal
-    ) -> None:
-        self.options, self.project, self.interpreter = options, project, interpreter
-        self.store, self.terminal = store, terminal
+    def __init__(self, start: Start, store: Store, terminal: Terminal) -> None:
+        self.start, self.store, self.terminal = start, store, terminal
+        self.options, self.project = start.options, start.project
         self.reports = Reports(terminal)
         self.clock = Clock()
         self.instances = Instances(
             self.clock,
             store.catalog,
             store.journals,
-            grace_ms=round(options.hibernate_after * 1000),
+            grace_ms=round(self.options.hibernate_after * 1000),
             publish=lambda key, first, events: self.subscriptions.published(key, first, events),
             report=self.reports.instance,
         )
@@ -101,7 +85,7 @@ class DevServer:
             terminal,
         )
         self.isolates = self.dispatch.isolates = Isolates(
-            self.launch,
+            start.launch,
             lambda role: load_message(self.project, role),
             self.dispatch,
             on_serving=self.serving,
@@ -123,42 +107,44 @@ class DevServer:
         )
         self.instances.on_given_up = self.stuck.look_now
         self.reloader = Reloader(
-            Sources(project.root, project.main, store.folder.path), self.isolates, self.runs, terminal, self.reloaded
+            Sources(self.project.root, self.project.main, store.folder.path),
+            self.isolates,
+            self.runs,
+            terminal,
+            self.reloaded,
         )
 
     # ---------------------------------------------------------------------------------------------------- the story
 
-    async def run(self, sockets: list[Any]) -> int:
+    async def run(self) -> int:
         """Bring everything up, serve, and take everything down."""
         self.clock.offset_ms = int(await self.store.catalog.get_meta(CLOCK_OFFSET) or 0)
         self.declare(self.project)
-        loaded_at = time.time()
-        children = {role: self.launch(role) for role in ROLES}  # they import while we do
         background: list[asyncio.Task[None]] = []
         try:
-            server = http_server(self.ingress, self.terminal, lambda: self.ready(sockets))
+            server = http_server(self.ingress, self.terminal, self.ready)
             recovered = await recover(self.store.catalog, self.store.journals, self.instances)
-            banner.show(self.terminal, self.options, self.project, self.interpreter, self.store, recovered)
-            if await self.isolates.start(children) is None and not self.options.watch:
+            banner.show(self.terminal, self.options, self.project, self.start.interpreter, self.store, recovered)
+            if await self.isolates.start(self.start.children) is None and not self.options.watch:
                 return 1
             if self.isolates.problem is None and (missing := self.missing_classes()):
                 raise missing
             background.append(asyncio.create_task(self.stuck.watch()))
             if self.options.watch:
-                background.append(asyncio.create_task(self.reloader.watch(loaded_at)))
+                background.append(asyncio.create_task(self.reloader.watch(self.start.loaded_at)))
             self.wakeups.start()
             with self.signals(server):
-                await server.serve(sockets)
+                await server.serve(self.start.sockets)
             return 0
         finally:
             for task in background:
                 task.cancel()
             await self.close()
 
-    def ready(self, sockets: list[Any]) -> None:
+    def ready(self) -> None:
         """The server accepts connections."""
         gc.freeze()  # what is loaded stays: collections took 3 % of the time of 200 instances looking at it again
-        url = banner.url(self.options.ip, sockets[0].getsockname()[1])
+        url = banner.url(self.options.ip, self.start.sockets[0].getsockname()[1])
         self.terminal.line(f"Ready on {url}")
         self.terminal.event("ready", url=url)
 
@@ -190,18 +176,6 @@ class DevServer:
         await self.isolates.close()
 
     # --------------------------------------------------------------------------------------------------- the parts
-
-    def launch(self, role: Role) -> Child:
-        """Start an isolate's process."""
-        command = [str(self.interpreter.path), *self.interpreter.arguments]
-        try:
-            child = Child(command, role, self.project.root, keep=[self.store.folder.lock])
-        except OSError as error:
-            reason = f"{self.interpreter.path}: {error.strerror or error}"
-            hint = "If its environment was being made anew, save a file to try again; or pass --python."
-            raise InterpreterError("The project's Python cannot be started.", detail=reason, hint=hint) from error
-        self.store.folder.add_child(child.process.pid)
-        return child
 
     def declare(self, project: Project) -> None:
         """Take the Workflows of the configuration."""

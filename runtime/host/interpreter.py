@@ -9,8 +9,6 @@ to ask for its version when a file says it.
 from __future__ import annotations
 
 import os
-import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -19,7 +17,6 @@ from pathlib import Path
 
 from runtime.host.dependencies import project_dependencies
 from runtime.host.errors import InterpreterError
-from runtime.host.venv import make_venv
 
 OLDEST = (3, 11)  # what workers_shim runs on
 PROBE_TIMEOUT = 10.0  # seconds
@@ -59,9 +56,11 @@ def choose_interpreter(root: Path, python: str | None, progress: Callable[[str],
         if (root / name).is_dir():
             return _of_venv(root / name, f"the project's {name}")
     if dependencies := project_dependencies(root / "pyproject.toml"):
+        from runtime.host.venv import make_venv  # it imports what only the making needs
+
         venv = make_venv(root / ".celld" / "venv", dependencies, progress)
         return _of_venv(venv, ".celld/venv, made from pyproject.toml")
-    version = platform.python_version()
+    version = ".".join(map(str, sys.version_info[:3]))
     return Interpreter(
         Path(sys.executable), version, (ISOLATED, NO_SITE), "celld-py's own (the project has no dependencies)"
     )
@@ -94,6 +93,8 @@ def _asked(python: str) -> Interpreter:
     if path.is_dir():
         return _of_venv(path, f"--python {python}")
     if not path.exists():
+        import shutil  # its import costs 10 ms, and hardly anybody comes here
+
         command = shutil.which(python) if os.sep not in python else None
         if command is None:
             hint = "Name a Python executable, a virtual environment's folder, or a command such as python3.12."

@@ -7,15 +7,14 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from runtime.isolates.process import Child, ProcessIsolate
+from runtime.isolates.child import Child
+from runtime.isolates.process import ProcessIsolate
 from runtime.isolates.transport import Listener
 
 from .errors import CelldError
-
-Role = Literal["front", "work"]
-ROLES: tuple[Role, ...] = ("front", "work")
+from .roles import ROLES, Role
 
 FIRST_BACKOFF = 0.1  # seconds; doubled with each early death
 LAST_BACKOFF = 5.0

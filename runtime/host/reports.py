@@ -14,7 +14,8 @@ from runtime.store.types import Key, Row
 
 from .errors import CelldError
 from .instances import PASSING, Held
-from .isolates import Loaded, Problem, Role
+from .isolates import Loaded, Problem
+from .roles import Role
 
 REMEMBERED = 10_000  # things said, so as not to say them again
 

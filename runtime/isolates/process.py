@@ -4,51 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import socket
-import subprocess
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import cast
 
 import msgspec
 
-import workers_shim.wire
 from workers_shim.wire.frames import Data, Frame, FrameReader, FrameWriter
 from workers_shim.wire.messages import Pulse
 
+from .child import Child
 from .transport import Listener, Message
 
-PROGRAM = Path(workers_shim.wire.__file__).parents[1] / "isolate.py"
 WRITE_AT_ONCE = 256 * 1024  # bytes handed to the socket in one go
 PULSE_TIMEOUT = 2.0  # seconds; the watch thread needs none of the loop, only a turn of the interpreter lock
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
-
-
-class Child:
-    """A started isolate process, before anybody listens to it."""
-
-    def __init__(self, command: Sequence[str], role: str, cwd: Path, keep: Sequence[int] = ()) -> None:
-        self.role = role
-        self.socket, theirs = socket.socketpair()
-        self.watch, their_watch = socket.socketpair()
-        with theirs, their_watch:
-            inherited = [theirs.fileno(), their_watch.fileno(), *keep]
-            self.process = subprocess.Popen(
-                [*command, str(PROGRAM), str(theirs.fileno()), str(their_watch.fileno())],
-                cwd=cwd,
-                pass_fds=inherited,
-                stdin=subprocess.DEVNULL,
-                env=_environment(os.environ),
-            )
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The isolate's environment: ours without what would put packages of ours before the project's."""
-    left_out = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "CELLD_PY_FAULT"}
-    return {name: value for name, value in environ.items() if name not in left_out}
 
 
 class ProcessIsolate(asyncio.Protocol):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from runtime.store.catalog import Catalog
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from runtime.store.errors import (
     DamagedCatalog,
     DamagedFile,
@@ -17,11 +19,7 @@ from runtime.store.errors import (
     StoreFull,
     StoreUnusable,
 )
-from runtime.store.files import Journals
 from runtime.store.folder import StateFolder
-from runtime.store.memory import MemoryStore
-from runtime.store.rebuild import Rebuilt
-from runtime.store.store import Repair, Store
 from runtime.store.types import (
     CatalogStore,
     Durability,
@@ -33,6 +31,30 @@ from runtime.store.types import (
     Row,
     RowState,
 )
+
+if TYPE_CHECKING:
+    from runtime.store.catalog import Catalog
+    from runtime.store.files import Journals
+    from runtime.store.memory import MemoryStore
+    from runtime.store.rebuild import Rebuilt
+    from runtime.store.store import Repair, Store
+
+# The folder is taken before the isolates start, and these would hold that up by a tenth of a second.
+_LATER = {
+    "Catalog": "runtime.store.catalog",
+    "Journals": "runtime.store.files",
+    "MemoryStore": "runtime.store.memory",
+    "Rebuilt": "runtime.store.rebuild",
+    "Repair": "runtime.store.store",
+    "Store": "runtime.store.store",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name]), name)
+
 
 __all__ = [
     "Catalog",

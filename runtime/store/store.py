@@ -35,10 +35,14 @@ class Store:
     @classmethod
     async def open(cls, path: Path, durability: Durability = "process") -> Store:
         """Become the owner of a state folder and open it; the folder is made if it does not exist."""
-        folder = await asyncio.to_thread(StateFolder.open, path, durability)
+        return await cls.over(await asyncio.to_thread(StateFolder.open, path, durability))
+
+    @classmethod
+    async def over(cls, folder: StateFolder) -> Store:
+        """Open what is in a folder that we own; it is given up when that fails."""
         try:
             catalog, repair = await open_catalog(folder)
-            return cls(folder, catalog, Journals(folder.journals, durability), repair)
+            return cls(folder, catalog, Journals(folder.journals, folder.durability), repair)
         except BaseException:
             folder.close()
             raise

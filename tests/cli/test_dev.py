@@ -3,11 +3,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from runtime.cli.main import main
+from runtime.cli.terminal import Terminal
 from runtime.host.errors import CelldError, InterpreterError, UsageError
 from runtime.host.options import Options
 from wrangler_compat import load_project
@@ -18,12 +19,16 @@ Install = Callable[[Serve], None]
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Puts this coroutine function in the place of the host's `serve`."""
+    """Puts this coroutine function in the place of the host's `serve`; nothing is begun before it."""
+
+    def begin(options: Options, terminal: Terminal) -> SimpleNamespace:
+        return SimpleNamespace(options=options)
 
     def install(serve: Serve) -> None:
         module = ModuleType("runtime.host.app")
-        module.__dict__["serve"] = serve
+        module.__dict__["serve"] = lambda start, terminal: serve(start.options)
         monkeypatch.setitem(sys.modules, "runtime.host.app", module)
+        monkeypatch.setattr("runtime.host.start.begin", begin)
 
     return install
 

@@ -11,7 +11,16 @@ from runtime.engine import commands as cmd
 from runtime.host import instances as module
 from runtime.host.clock import Clock
 from runtime.host.instances import NewInstance, NotFound
-from runtime.store import JournalExists, Key, MemoryStore, Store, StoreFull, StoreUnusable
+from runtime.store import (
+    DamagedJournal,
+    JournalExists,
+    Key,
+    MemoryStore,
+    Store,
+    StoreBusy,
+    StoreFull,
+    StoreUnusable,
+)
 from tests.host.conftest import Hosts
 from tests.host.fake_isolate import Code
 from tests.host.virtual_clock import rest
@@ -355,24 +364,24 @@ async def test_an_instance_whose_journal_cannot_be_read_can_be_deleted(host: Hos
 # ------------------------------------------------------------------------------------------------ when the store fails
 
 
-async def test_a_full_disk_stops_the_instance_with_a_name_and_it_goes_on_when_there_is_room(
-    hosts: Hosts, disk: Disk, quick: None
+@pytest.mark.parametrize(
+    "error", [FULL, StoreBusy("a.db"), StoreUnusable("a.db", "too many open files")], ids=lambda e: type(e).__name__
+)
+async def test_what_passes_stops_the_instance_with_a_name_and_it_goes_on_by_itself(
+    hosts: Hosts, disk: Disk, quick: None, error: Exception
 ) -> None:
     host = hosts(MemoryStore(hook=disk))
     isolate = host.serve()
     code = await host.code(isolate)
     other = await host.code(isolate, "b")
-    disk.fails["journal.before_commit"], disk.only = FULL, A
+    disk.fails["journal.before_commit"], disk.only = error, A
 
     code.do()
     assert code.released
     assert code.execs == []
     other.step()
     assert other.rets == {1: None}
-    assert host.err.getvalue() == (
-        "error: wf/a is stopped: No space is left on the disk to write a.db. Free some; work goes on by itself.\n"
-        "  It goes on by itself when there is room again.\n"
-    )
+    assert host.err.getvalue().startswith(f"error: wf/a is stopped: {error}\n  It goes on by itself ")
     disk.fails.clear()
     await until(lambda: len(isolate.codes("a")) > 1)
     isolate.codes("a")[-1].done()
@@ -423,11 +432,11 @@ async def test_other_errors_stop_the_instance_until_somebody_asks_for_it(hosts: 
     host = hosts(MemoryStore(hook=disk))
     isolate = host.serve()
     code = await host.code(isolate)
-    disk.fails["journal.before_commit"] = StoreUnusable("a.db", "I/O error")
+    disk.fails["journal.before_commit"] = DamagedJournal("a.db", "a.db.damaged", "malformed")
 
     code.do()
     await rest()
-    assert "wf/a is stopped: a.db cannot be used: I/O error." in host.err.getvalue()
+    assert "wf/a is stopped: The journal a.db is damaged (malformed)" in host.err.getvalue()
     assert await host.in_memory() == 0
     disk.fails.clear()
 

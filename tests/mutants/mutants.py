@@ -4,6 +4,7 @@ tests that notice. Add a line to `MUTANTS` with every test of an invariant; `tes
 from __future__ import annotations
 
 from tests.mutants.host import HOST
+from tests.mutants.isolate import ISOLATE
 from tests.mutants.mutant import Mutant
 
 
@@ -408,4 +409,4 @@ ENGINE = [
     ),
 ]  # fmt: skip
 
-MUTANTS: list[Mutant] = [*ENGINE, *HOST]
+MUTANTS: list[Mutant] = [*ENGINE, *HOST, *ISOLATE]

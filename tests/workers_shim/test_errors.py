@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from workers_shim.errors import (
+    LONGEST,
     DataCloneError,
     JsException,
     NonRetryableError,
@@ -175,17 +176,17 @@ def test_groups_are_shown_whole() -> None:
 
 
 def test_an_endless_message_is_cut_in_its_middle() -> None:
-    text = errors.describe(ValueError("a" * 3_000_000 + "!"))["message"]
+    text = describe(ValueError("a" * 3_000_000 + "!"))["message"]
 
-    assert len(text) < errors.LONGEST + 100
+    assert len(text) < LONGEST + 100
     assert "characters ...] aaa" in text
     assert text.endswith("a!")
-    assert len(errors.describe(errors.NonRetryableError("n" * 3_000_000))["message"]) < errors.LONGEST + 100
-    assert len(errors.describe(errors.JsException("Error", "j" * 3_000_000))["message"]) < errors.LONGEST + 100
+    assert len(describe(NonRetryableError("n" * 3_000_000))["message"]) < LONGEST + 100
+    assert len(describe(JsException("Error", "j" * 3_000_000))["message"]) < LONGEST + 100
 
 
 def test_an_error_that_cannot_be_told_is_described_all_the_same() -> None:
-    class Bad(errors.NonRetryableError):
+    class Bad(NonRetryableError):
         __qualname__ = "NonRetryableError"
 
         def __str__(self) -> str:
@@ -193,4 +194,4 @@ def test_an_error_that_cannot_be_told_is_described_all_the_same() -> None:
 
     Bad.__name__ = "NonRetryableError"
 
-    assert errors.describe(Bad())["message"] == "<exception str() failed>"
+    assert describe(Bad())["message"] == "<exception str() failed>"

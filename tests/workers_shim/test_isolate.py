@@ -255,7 +255,6 @@ def test_endless_output_of_blocked_code_is_told_in_pulses_of_bounded_size(tmp_pa
         tmp_path,
         """
         import os
-        from threading import Thread
         from workers import WorkflowEntrypoint
 
         class Flow(WorkflowEntrypoint):

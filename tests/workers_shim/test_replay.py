@@ -310,10 +310,8 @@ async def test_call_in_a_callback_is_not_held_against_the_journal() -> None:
 async def test_a_name_with_a_lone_surrogate_is_known_again_as_the_journal_has_it() -> None:
     class Flow(Base):
         async def run(self, event: Any, step: Any) -> Any:
-            given = [
-                await step.do("step \udcff")(lambda ctx: ctx.step.name)(),
-                await step.do("\ud83d\ude00")(lambda: 0)(),
-            ]
+            given = [await step.do("step \udcff")(lambda ctx: ctx.step.name)()]
+            given.append(await step.do("\ud83d\ude00")(lambda: 0)())
             await step.sleep("nap \ud800", 1)
             await step.wait_for_event("wait \ud800", "type \ud800")
             return given
@@ -329,3 +327,67 @@ async def test_a_name_with_a_lone_surrogate_is_known_again_as_the_journal_has_it
     again.start(Flow, [entry for call in calls for entry in recorded(call["kind"], call["name"], result="kept")])
     assert value(await again.next("done")) == ["kept", "kept"]
     assert [message["t"] for message in again.heard] == ["done"]
+
+
+async def test_recorded_results_are_handed_over_one_at_a_time() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            log: list[str] = []
+
+            async def chain(name: str) -> None:
+                await step.do(name)(lambda: 0)()
+                for _ in range(5):
+                    await asyncio.sleep(0)
+                    log.append(name)
+
+            await asyncio.gather(chain("a"), chain("b"))
+            return "".join(log)
+
+    host = ScriptedHost()
+    calls = [["c", "do", "a", 1, 0], ["c", "do", "b", 1, 0]]
+    host.start(Flow, [*calls, ["v", "do", "b", 1, text(0)], ["v", "do", "a", 1, text(0)]])
+    assert value(await host.next("done")) == "bbbbbaaaaa"
+
+
+async def test_new_call_in_front_of_the_recorded_ones_is_told() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            new, old = step.do("new")(lambda: 0)(), step.do("old")(lambda: 0)()
+            await asyncio.gather(new, old)
+
+    host = ScriptedHost()
+    host.start(Flow, recorded("do", "old"))
+    await host.serve()
+    assert [(m["recorded"], m["called"]) for m in host.told("mismatch")] == [
+        ('step.do("old") number 1', 'step.do("new") number 1')
+    ]
+
+
+async def test_recorded_call_that_the_code_does_not_make_is_told_when_it_comes_to_rest() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            await step.do("first")(lambda: 0)()
+            await step.do("last")(lambda: 0)()
+
+    host = ScriptedHost()
+    calls = [["c", "do", name, 1, 0] for name in ("first", "gone")]
+    host.start(Flow, [*calls, ["v", "do", "first", 1, text(0)]])
+    await host.next("call")
+    assert [(m["recorded"], m["called"]) for m in host.told("mismatch")] == [
+        ('step.do("gone") number 1', 'step.do("first") number 1')
+    ]
+    host.release(1)
+    await host.next("released")
+
+
+async def test_calls_made_together_in_another_order_are_told() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            return await asyncio.gather(*(step.do(name)(lambda: 0)() for name in ("b", "a")))
+
+    host = ScriptedHost()
+    host.start(Flow, recorded("do", "a", result="A") + recorded("do", "b", result="B"))
+    assert value(await host.next("done")) == ["B", "A"]
+    assert [(m["recorded"], m["called"]) for m in host.told("mismatch")] == [
+        ('step.do("a") number 1', 'step.do("b") number 1')
+    ]

@@ -197,3 +197,29 @@ async def test_counts_tell_an_answer_that_crossed_newer_news() -> None:
     assert (told["calls"], told["rets"]) == (2, 1)
     host.release(number)
     await host.next("released")
+
+
+async def test_task_of_nobody_is_awaited_as_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = asyncio.create_task(asyncio.Event().wait())
+    await awaits_its_own(lambda step: asyncio.wait([foreign]), monkeypatch)
+    foreign.cancel()
+
+
+async def test_step_that_works_is_not_parked() -> None:
+    gate = asyncio.Event()
+
+    async def body(step: Any) -> None:
+        await step.do("work")(gate.wait)()
+
+    host = ScriptedHost()
+    number = host.start(flow(body))
+    host.exec(await host.next("call"))
+    await host.next("began")
+    host.rest(number)
+    await turns()
+    assert not host.told("parked")
+    gate.set()
+    await host.next("ran")
+    assert (await host.next("parked"))["calls"] == 1
+    host.release(number)
+    await host.next("released")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from contextvars import ContextVar
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from tests.workers_shim.scripted_host import ScriptedHost, turns, value
-from workers_shim import attempt, pump, run
+from workers_shim import attempt, pump, run, values
 from workers_shim.step import ImplicitStep
 from workers_shim.wire import frames
+from workers_shim.wire.messages import MAX_FRAME
 
 pytestmark = pytest.mark.asyncio
 
@@ -347,7 +350,7 @@ async def test_result_too_large_to_send_is_told_by_its_size(monkeypatch: pytest.
     host.exec(await host.next("call"))
     told = await host.next("ran")
     assert told["value"] == "-1"
-    assert told["size"] > 1000
+    assert told["size"] == 1000
     host.release(number)
     await host.next("released")
 
@@ -368,7 +371,7 @@ async def test_output_too_large_to_send_fails_the_run_and_says_so(monkeypatch: p
 async def test_any_text_that_is_sent_fits_into_a_message() -> None:
     worst = 2 * frames.MAX_TEXT  # in JSON a quote or backslash takes two characters, and no other one does
 
-    assert worst + frames.MAX_FRAME <= frames.MAX_MESSAGE
+    assert worst + MAX_FRAME <= frames.MAX_MESSAGE
 
 
 async def test_call_that_is_too_large_to_send_fails_where_it_was_made_and_counts_for_nothing() -> None:
@@ -466,3 +469,60 @@ async def test_fault_of_the_machinery_ends_the_run_and_is_told(monkeypatch: pyte
     assert any("in broken" in message["text"] for message in host.told("log"))
     host.release(number)
     await host.next("released")
+
+
+async def test_live_result_has_the_type_that_a_replay_gives() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            given = await step.do("s")(lambda: {"n": 10.0, "when": datetime(2030, 1, 1, tzinfo=UTC), "raw": b"x"})()
+            return [type(given).__name__, given.n, type(given.n).__name__, given.when, type(given.raw).__name__]
+
+    expected = ["JsDict", 10, "int", datetime(2030, 1, 1), "memoryview"]
+    host = ScriptedHost()
+    host.start(Flow)
+    call = await host.next("call")
+    host.exec(call)
+    ran = await host.next("ran")
+    host.ret(call, values.decode(ran["value"]))
+    assert value(await host.next("done")) == expected
+    host.start(Flow, [["c", "do", "s", 1, 0], ["v", "do", "s", 1, ran["value"]]])
+    assert value(await host.next("done")) == expected
+
+
+async def test_result_is_seen_only_when_the_host_has_answered() -> None:
+    seen: list[Any] = []
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            seen.append(await step.do("s")(lambda: "result")())
+
+    host = ScriptedHost()
+    host.start(Flow)
+    call = await host.next("call")
+    host.exec(call)
+    await host.next("ran")
+    await turns()
+    assert seen == []
+    host.ret(call, "result")
+    await host.next("done")
+    assert seen == ["result"]
+
+
+async def test_nothing_is_left_of_a_released_run() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            work = step.do("work")(lambda: asyncio.sleep(3600))
+            await asyncio.gather(work(), step.sleep("nap", 1), asyncio.sleep(3600))
+
+    host = ScriptedHost()
+    number = host.start(Flow)
+    host.exec(await host.next("call"))
+    await host.next("began")
+    await turns()
+    left = weakref.ref(host.runs.get(number))
+    host.release(number)
+    assert await host.next("released") == {"t": "released", "run": number}
+    await turns()
+    gc.collect()
+    assert left() is None
+    assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -153,13 +153,14 @@ async def test_a_subscription_is_iterated_and_disposed_of(host: Any) -> None:
 async def test_a_subscription_that_its_code_drops_is_disposed_of(host: Any) -> None:
     host.answers = [7, {"done": False, "value": 1}]
     events = await WorkflowInstance("orders", "a").subscribe()
-    async for _ in events:
+    async for event in events:
+        assert event == 1
         break
 
     del events
     gc.collect()
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    for _ in range(10):  # the loop closes the generator of the `async for` first
+        await asyncio.sleep(0)
 
     assert host.told == [("orders", "dispose", [7])]
 
