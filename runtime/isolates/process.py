@@ -9,7 +9,7 @@ from typing import cast
 import msgspec
 
 from workers_shim.wire.frames import Data, Frame, FrameReader, FrameWriter
-from workers_shim.wire.messages import Pulse
+from workers_shim.wire.messages import Log, Pulse
 
 from .child import Child
 from .transport import Listener, Message
@@ -39,6 +39,7 @@ class ProcessIsolate(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._pulses: asyncio.Lock = asyncio.Lock()
         self._pulse_bytes = bytearray()
+        self._pulse_logs: list[Log] = []  # from answers that came too late
         self._unanswered = 0  # questions for a pulse
 
     @classmethod
@@ -95,8 +96,11 @@ class ProcessIsolate(asyncio.Protocol):
             if end:
                 self._pulse_bytes = rest
                 self._unanswered -= 1
+                pulse = cast(Pulse, _decode(line))
+                self._pulse_logs += pulse.get("log", ())
                 if not self._unanswered:
-                    return cast(Pulse, _decode(line))
+                    pulse["log"], self._pulse_logs = self._pulse_logs, []
+                    return pulse
                 continue
             piece = await self._loop.sock_recv(self._child.watch, WRITE_AT_ONCE)
             if not piece:
