@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import platform
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -106,7 +106,7 @@ class Inbox:
                 "workflows": list(self._program.workflows),
                 "entrypoints": list(self._program.entrypoints),
                 "handlers": list(self._program.handlers),
-                "python": platform.python_version(),
+                "python": ".".join(map(str, sys.version_info[:3])),
             }
         )
 

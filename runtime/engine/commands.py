@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from .failures import Failure
 from .state import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(msgspec.Struct, frozen=True):
     """A run of the current epoch begins (or begins anew) on an isolate."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunParked:
+class RunParked(msgspec.Struct, frozen=True):
     """Every task of the run waits on engine calls only."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLost:
+class RunLost(msgspec.Struct, frozen=True):
     """The run is gone without an end: its isolate or the host died, or it is moved to new code."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunDone:
+class RunDone(msgspec.Struct, frozen=True):
     """``run()`` returned (``output``) or raised (``error``)."""
 
     output: str | None = None
     error: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallMade:
+class CallMade(msgspec.Struct, frozen=True):
     """The code used the step API. ``config``, ``duration``, ``timeout`` and ``rollback_config`` are the plain values as
     given."""
 
@@ -52,8 +48,7 @@ class CallMade:
     rollback_config: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptFinished:
+class AttemptFinished(msgspec.Struct, frozen=True):
     """An attempt's callback ended; ``size`` is its value's size in structured-clone bytes."""
 
     step: int
@@ -64,8 +59,7 @@ class AttemptFinished:
     held: bool = False  # no attempt may start now: the run is leaving its isolate
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptTimedOut:
+class AttemptTimedOut(msgspec.Struct, frozen=True):
     """An attempt outlived its timeout, counted from the moment its callback began."""
 
     step: int
@@ -73,8 +67,7 @@ class AttemptTimedOut:
     held: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DelayAnswered:
+class DelayAnswered(msgspec.Struct, frozen=True):
     """What a step's delay function gave: a plain value, or what went wrong with it."""
 
     step: int
@@ -83,37 +76,31 @@ class DelayAnswered:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimerDue:
+class TimerDue(msgspec.Struct, frozen=True):
     """Something may be due. ``run`` tells whether a run is there to take a retry."""
 
     run: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SendEvent:
+class SendEvent(msgspec.Struct, frozen=True):
     type: Any
     payload: str
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(msgspec.Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Resume:
+class Resume(msgspec.Struct, frozen=True):
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class Terminate:
+class Terminate(msgspec.Struct, frozen=True):
     rollback: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(msgspec.Struct, frozen=True):
     """``name`` None restarts from the top; else from the ``count``-th step of that name and ``type``."""
 
     name: str | None = None
@@ -122,8 +109,7 @@ class Restart:
     partial: bool = False  # a `from` was given, whatever it holds
 
 
-@dataclass(frozen=True, slots=True)
-class RollbackFinished:
+class RollbackFinished(msgspec.Struct, frozen=True):
     """An undo function ended."""
 
     step: int

@@ -5,27 +5,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from .events import Event
 from .failures import Failure
 
 
-@dataclass(frozen=True, slots=True)
-class RunAttempt:
+class RunAttempt(msgspec.Struct, frozen=True):
     """Let the isolate run this attempt of the step's callback."""
 
     step: int
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(msgspec.Struct, frozen=True):
     """Answer the call: the record has its outcome."""
 
     step: int
 
 
-@dataclass(frozen=True, slots=True)
-class AskDelay:
+class AskDelay(msgspec.Struct, frozen=True):
     """Ask the step's delay function about the failed attempt."""
 
     step: int
@@ -33,16 +32,14 @@ class AskDelay:
     error: Failure
 
 
-@dataclass(frozen=True, slots=True)
-class CancelAttempt:
+class CancelAttempt(msgspec.Struct, frozen=True):
     """The attempt is given up: whatever it still does is unheard."""
 
     step: int
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunRollback:
+class RunRollback(msgspec.Struct, frozen=True):
     """Let the isolate run the step's undo function."""
 
     step: int
@@ -50,23 +47,19 @@ class RunRollback:
     error: Failure
 
 
-@dataclass(frozen=True, slots=True)
-class AbortRun:
+class AbortRun(msgspec.Struct, frozen=True):
     """The run of this epoch is over: stop its code, hear nothing more of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartRun:
+class StartRun(msgspec.Struct, frozen=True):
     """The instance needs a run."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeclareLost:
+class DeclareLost(msgspec.Struct, frozen=True):
     """The journal holds a run's unfinished business, and the run is gone: `RunLost` is to be decided first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArmTimer:
+class ArmTimer(msgspec.Struct, frozen=True):
     """Nothing is to be done before ``at`` (ms)."""
 
     at: int

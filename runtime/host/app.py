@@ -125,7 +125,7 @@ class DevServer:
             server = http_server(self.ingress, self.terminal, self.ready)
             recovered = await recover(self.store.catalog, self.store.journals, self.instances)
             banner.show(self.terminal, self.options, self.project, self.start.interpreter, self.store, recovered)
-            if await self.isolates.start(self.start.children) is None and not self.options.watch:
+            if not await self.isolates.begin(self.start.role, self.start.child) and not self.options.watch:
                 return 1
             if self.isolates.problem is None and (missing := self.missing_classes()):
                 raise missing
@@ -189,9 +189,8 @@ class DevServer:
 
     def missing_classes(self) -> Exception | None:
         """The error that names Workflows whose class the code does not have."""
-        work = self.isolates.current["work"]
-        known = work.workflows if work is not None else frozenset()
-        return banner.missing_classes(self.project, known)
+        up = self.isolates.current["work"] or self.isolates.current["front"]  # both have the same code
+        return None if up is None else banner.missing_classes(self.project, up.workflows)
 
     def reloaded(self) -> None:
         """New code serves: say what of the configuration it no longer has."""

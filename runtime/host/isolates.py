@@ -92,6 +92,25 @@ class Isolates:
 
     # ------------------------------------------------------------------------------------------------------- start
 
+    async def begin(self, role: Role, child: Child) -> bool:
+        """Load a role from a process that is there already, then the other; False when the code does not load.
+
+        One after the other, because the host is being imported meanwhile and most machines are small. When ``front`` is
+        first, ``work`` follows while the first requests are answered.
+        """
+        first = await self._bring_up(role, child)
+        if first is None:
+            return False
+        await self._serve(first)
+        if role == "front":
+            self._spawn(self._restore("work", 0))
+            return True
+        second = await self._bring_up("front", self._launch("front"))
+        if second is None:
+            return False
+        await self._serve(second)
+        return True
+
     async def start(self, children: Mapping[Role, Child]) -> list[Loaded] | None:
         """Load both roles; gives the isolates that they replace, None when the code does not load (see `problem`)."""
         self._told = None
@@ -157,7 +176,7 @@ class Isolates:
         if loaded.isolate.lost:  # while the other role was still importing
             self._all.pop(loaded.isolate.pid, None)
             self.current[loaded.role] = None
-            self._spawn(self._restore(loaded))
+            self._spawn(self._restore(loaded.role, self._backoff(loaded)))
             return
         self.current[loaded.role] = loaded
         self._on_serving(loaded)
@@ -199,14 +218,14 @@ class Isolates:
             self._ended(isolate.pid)
         if missed is not None:
             self._on_lost(missed, status)
-            await self._restore(missed)
+            await self._restore(missed.role, self._backoff(missed))
 
-    async def _restore(self, gone: Loaded) -> None:
-        """Start a role's isolate again, until one serves: this one, or one that a reload has brought meanwhile."""
-        await asyncio.sleep(self._backoff(gone))
-        while self.current[gone.role] is None and not self._stopping:
-            again = await self._launched(gone.role)
-            if again is not None and self.current[gone.role] is None:
+    async def _restore(self, role: Role, delay: float) -> None:
+        """Start a role's isolate until one serves: this one, or one that a reload has brought meanwhile."""
+        await asyncio.sleep(delay)
+        while self.current[role] is None and not self._stopping:
+            again = await self._launched(role)
+            if again is not None and self.current[role] is None:
                 self.problem = None
                 await self._serve(again)
                 return

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from runtime.cli.terminal import Terminal
@@ -16,6 +17,7 @@ from .runs import Runs
 FINISH = 10.0  # seconds that live attempts may go on in the old isolate
 RESPOND = 30.0  # seconds that responses and wait_until work may
 LOOK = 0.05
+BURST = 0.5  # seconds that a burst of edits takes at most until it is told
 TICK = 500  # ms after which the watcher says that it is there, if nothing has changed
 IGNORED = frozenset({"node_modules", "__pycache__", "python_modules"})  # beside every folder whose name has a dot
 CODE = frozenset({".py"})
@@ -39,21 +41,36 @@ class Sources:
         """Whether this file is one of them."""
         if not path.is_relative_to(self.root) or (path.is_relative_to(self._state) and self._state != self.root):
             return False
-        parts = path.relative_to(self.root).parts
-        if any(part in IGNORED or part.startswith(".") for part in parts[:-1]):
+        if any(map(_passed_over, path.relative_to(self.root).parts[:-1])):
             return False
         if is_configuration(path) or path.suffix in CODE:
             return True
         return path.suffix in DATA and path.is_relative_to(self._beside) and not _is_our_output(path)
 
-    def changed_since(self, time: float) -> set[Path]:
+    def concern(self, path: Path) -> bool:
+        """Whether an event of this path is worth a look: one of the files, or a folder that may hold some."""
+        return self.include(path) or (not _passed_over(path.name) and path.is_dir())
+
+    def folders(self) -> list[Path]:
+        """The folders in which such files may be."""
+        return [folder for folder, _ in self._walk()]
+
+    def changed_since(self, moment: float) -> set[Path]:
         """The files that were written after a moment (seconds since the epoch)."""
-        found: set[Path] = set()
-        for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if name not in IGNORED and not name.startswith(".")]
-            paths = (Path(folder, name) for name in names)
-            found.update(path for path in paths if self.include(path) and _written(path) > time)
-        return found
+        paths = (folder / name for folder, names in self._walk() for name in names)
+        return {path for path in paths if self.include(path) and _written(path) > moment}
+
+    def _walk(self) -> Iterator[tuple[Path, list[str]]]:
+        for name, folders, files in os.walk(self.root):
+            folders[:] = sorted(each for each in folders if not _passed_over(each))
+            if Path(name) == self._state != self.root:
+                folders.clear()
+                continue
+            yield Path(name), files
+
+
+def _passed_over(folder: str) -> bool:
+    return folder in IGNORED or folder.startswith(".")
 
 
 def is_configuration(path: Path) -> bool:
@@ -101,13 +118,23 @@ class Reloader:
             )
             self._terminal.error(f"The project's files cannot be watched: {error}", hint=hint, code="watch_failed")
 
-    async def _watch(self, loaded_at: float) -> None:
+    async def _watch(self, since: float) -> None:
+        while True:
+            since = await self._watch_folders(self._sources.folders(), since)
+
+    async def _watch_folders(self, folders: list[Path], since: float) -> float:
+        """Reload after each burst, until a folder comes; gives the time since when its files are news.
+
+        Each folder is watched by itself, and not the whole tree: the state folder is in it, and every commit would wake
+        the watcher; so are virtual environments, whose size exceeds what the system lets a program watch.
+        """
         from watchfiles import awatch  # its import costs start-up time that nobody has to wait for
 
         unseen = True  # what was edited before the watcher was there
         async for changes in awatch(
-            self._sources.root,
-            watch_filter=lambda _, path: self._sources.include(Path(path)),
+            *folders,
+            recursive=False,
+            watch_filter=lambda _, path: self._sources.concern(Path(path)),
             debounce=200,
             step=50,
             rust_timeout=TICK,
@@ -116,9 +143,12 @@ class Reloader:
             changed = {Path(path) for _, path in changes}
             if unseen:
                 unseen = False
-                changed |= await asyncio.to_thread(self._sources.changed_since, loaded_at)
-            if changed:
-                await self.reload(sorted(changed))
+                changed |= await asyncio.to_thread(self._sources.changed_since, since)
+            if files := sorted(filter(self._sources.include, changed)):
+                await self.reload(files)
+            if changed and self._sources.folders() != folders:
+                break
+        return time.time() - BURST
 
     async def reload(self, changed: list[Path]) -> None:
         """Put the code as it is now on new isolates; when it does not load, the old ones go on."""

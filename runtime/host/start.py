@@ -1,6 +1,6 @@
-"""The first moments of `celld-py dev`: read the configuration, take the state folder, start the isolates.
+"""The first moments of `celld-py dev`: read the configuration, take the state folder, start the first isolate.
 
-This comes before the rest of the host is imported, which takes as long as the isolates need to import the project's
+This comes before the rest of the host is imported, which takes as long as the isolate needs to import the project's
 code: so both happen side by side, and a start takes as long as the longer of the two. Keep this module's imports few.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from .interpreter import Interpreter, choose_interpreter
 from .listen import listen
 from .options import Options
 from .projects import open_project
-from .roles import ROLES, Role
+from .roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,9 @@ class Start:
     interpreter: Interpreter
     sockets: list[socket.socket]
     folder: StateFolder
-    children: Mapping[Role, Child]
-    loaded_at: float  # seconds since the epoch: what is edited after it is not in the children
+    role: Role  # of the first isolate
+    child: Child  # its process
+    loaded_at: float  # seconds since the epoch: what is edited after it is not in the isolates
 
     def launch(self, role: Role) -> Child:
         """Start an isolate's process."""
@@ -52,8 +52,10 @@ def begin(options: Options, terminal: Terminal) -> Start:
     except StoreError as error:
         raise CelldError(str(error), code="state") from error
     loaded_at = time.time()
-    children = {role: launch(role, project, interpreter, folder) for role in ROLES}
-    return Start(options, project, interpreter, sockets, folder, children, loaded_at)
+    # After a kill there are instances to be taken up; else somebody is waiting for the first answer.
+    role: Role = "work" if folder.unclean else "front"
+    child = launch(role, project, interpreter, folder)
+    return Start(options, project, interpreter, sockets, folder, role, child, loaded_at)
 
 
 def state_folder(options: Options, project: Project) -> Path:

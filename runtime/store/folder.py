@@ -7,6 +7,7 @@ the owner; the children of one that is dead are orphans, and are killed.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -32,8 +33,9 @@ class Record(msgspec.Struct):
 class StateFolder:
     """An owned state folder."""
 
-    def __init__(self, path: Path, durability: Durability, lock: int, record: Record) -> None:
+    def __init__(self, path: Path, durability: Durability, lock: int, record: Record, *, unclean: bool) -> None:
         self.path = path
+        self.unclean = unclean  # the last host did not give the folder up: it was killed, perhaps in the midst of work
         self.durability: Durability = durability
         self.lock = lock  # the descriptor that child processes must inherit
         self._record = record
@@ -51,7 +53,8 @@ class StateFolder:
         try:
             _take(lock, path)
             os.set_inheritable(lock, True)
-            folder = cls(path, durability, lock, Record(Process.of(os.getpid())))
+            before = _read_record(path)
+            folder = cls(path, durability, lock, Record(Process.of(os.getpid())), unclean=before.host is not None)
             folder._write_record()
         except BaseException:
             os.close(lock)
@@ -82,6 +85,9 @@ class StateFolder:
 
     def close(self) -> None:
         """Give the folder up; children that still run keep it locked."""
+        with contextlib.suppress(OSError):  # a full disk; the next host then only takes more care than it needs
+            self._record.host = None
+            self._write_record()
         os.close(self.lock)
 
     def _write_record(self) -> None:
