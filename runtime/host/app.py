@@ -84,14 +84,18 @@ class DevServer:
             Bindings(self.instances, self.subscriptions),
             terminal,
         )
+        self.join_isolates()
+
+    def join_isolates(self) -> None:
+        """The parts that live with the isolates: requests, the watch over blocking code, hot reload."""
         self.isolates = self.dispatch.isolates = Isolates(
-            start.launch,
+            self.start.launch,
             lambda role: load_message(self.project, role),
             self.dispatch,
             on_serving=self.serving,
             on_lost=self.reports.isolate_lost,
             on_problem=self.reports.problem,
-            ended=store.folder.forget_child,
+            ended=self.store.folder.forget_child,
         )
         self.ingress = self.dispatch.ingress = Ingress(
             FrontDoor(self.isolates), log=self.reports.request, failed=self.reports.request_failed
@@ -107,10 +111,10 @@ class DevServer:
         )
         self.instances.on_given_up = self.stuck.look_now
         self.reloader = Reloader(
-            Sources(self.project.root, self.project.main, store.folder.path),
+            Sources(self.project.root, self.project.main, self.store.folder.path),
             self.isolates,
             self.runs,
-            terminal,
+            self.terminal,
             self.reloaded,
         )
 

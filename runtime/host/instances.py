@@ -71,6 +71,7 @@ class Instances:
         self._live: dict[Key, Instance] = {}
         self._opening: dict[Key, asyncio.Task[Instance]] = {}
         self._leaving: dict[Key, asyncio.Task[None]] = {}
+        self._fresh: dict[Key, Sequence[Event]] = {}  # the whole journals of instances that were only just created
         self._deleting: dict[Key, asyncio.Task[None]] = {}
         self._creating: dict[Key, asyncio.Future[None]] = {}  # ids whose creation is not acknowledged yet
         self._tasks: set[asyncio.Task[None]] = set()
@@ -128,8 +129,9 @@ class Instances:
         """Give new rows their files, and let them run; or take all of it back."""
         outcomes = await self._make(fresh, class_names, now)
         try:
-            for outcome in filter(None, outcomes.values()):
-                raise outcome
+            for outcome in outcomes.values():
+                if isinstance(outcome, BaseException):
+                    raise outcome
             await self.catalog.confirm(fresh)
         except Exception:
             # A file that was there before its row is not ours to remove.
@@ -137,21 +139,25 @@ class Instances:
             await self._take_back(list(fresh), ours)
             raise
         fault("create.after_confirm")
+        for key, events in list(outcomes.items())[: max(0, self.runs.free)]:
+            assert not isinstance(events, BaseException)
+            self._fresh[key] = events
         self.runs.queue(fresh)
 
     async def _make(
         self, fresh: Mapping[Key, NewInstance], class_names: Mapping[Key, str], now: int
-    ) -> dict[Key, BaseException | None]:
-        """Make the files of new instances; gives the error of each that cannot be made."""
+    ) -> dict[Key, Sequence[Event] | BaseException]:
+        """Make the files of new instances; gives the first events of each, or why it cannot be made."""
         limit = asyncio.Semaphore(CREATED_AT_ONCE)
 
-        async def make(key: Key, params: str) -> None:
+        async def make(key: Key, params: str) -> Sequence[Event]:
             events = (Created(at=now, workflow=key.workflow, instance=key.id, params=params), WorkflowQueued(at=now))
             lines = [Line(i, event.at, kind_of(event), encode(event)) for i, event in enumerate(events, 1)]
             async with limit:
                 await self._journals.create(key, lines, created=now, class_name=class_names[key])
             fault("create.after_file")
             self._publish(key, 1, events)
+            return events
 
         making = (make(key, new.params) for key, new in fresh.items())
         return dict(zip(fresh, await asyncio.gather(*making, return_exceptions=True), strict=True))
@@ -190,15 +196,17 @@ class Instances:
         leaving = self._leaving.get(key)
         if leaving is not None:
             await leaving
-        row = await self.catalog.get(key)
-        if row is None or row.state != "live":
-            raise NotFound
-        await self.catalog.mark_dirty(key)
-        fault("activate.after_dirty")
+        fresh = self._fresh.pop(key, None)
+        if fresh is None:  # else its row is live, and has been dirty from its first moment
+            row = await self.catalog.get(key)
+            if row is None or row.state != "live":
+                raise NotFound
+            await self.catalog.mark_dirty(key)
+            fault("activate.after_dirty")
         try:
             journal = await self._journals.open(key)
             try:
-                state = fold(decode(line.data) for line in await journal.read())
+                state = fold(fresh or [decode(line.data) for line in await journal.read()])
             except BaseException:
                 self._journals.release(journal)
                 raise
@@ -305,7 +313,8 @@ class Instances:
         key, state = instance.key, instance.state
         self._journals.release(instance.journal)
         try:
-            await self._journals.shut(key)
+            if not state.final:
+                await self._journals.shut(key)
             if settle:
                 fault("settle.before_row")
                 await self.catalog.settle(
@@ -335,10 +344,19 @@ class Instances:
             if not instance.gone:  # else the commit may have failed, and the journal tells
                 return state
         await self.exists(key)
-        return fold(decode(line.data) for line in await self.lines(key))
+        state = fold(decode(line.data) for line in await self._read(key))
+        if not state.final:
+            await self._shut(key)
+        return state
 
     async def lines(self, key: Key) -> list[Line]:
         """The instance's journal."""
+        try:
+            return await self._read(key)
+        finally:
+            await self._shut(key)
+
+    async def _read(self, key: Key) -> list[Line]:
         await self._deletion(key)
         try:
             journal = await self._journals.open(key)
@@ -352,8 +370,12 @@ class Instances:
             raise
         finally:
             self._journals.release(journal)
-            if key not in self._live and key not in self._opening:
-                await self._journals.shut(key)
+
+    async def _shut(self, key: Key) -> None:
+        """Close the file of an instance that rests; one that has ended is left to be closed when it is idle, because
+        whoever started it mostly looks at it now, and closing costs two syncs."""
+        if key not in self._live and key not in self._opening:
+            await self._journals.shut(key)
 
     async def exists(self, key: Key) -> None:
         """`NotFound` unless the instance exists."""
@@ -391,6 +413,7 @@ class Instances:
 
     async def _let_go(self, key: Key) -> None:
         """Take an instance out of memory; its row keeps it from coming back."""
+        self._fresh.pop(key, None)
         opening = self._opening.get(key)
         if opening is not None:
             await asyncio.wait([opening])

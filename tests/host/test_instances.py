@@ -212,7 +212,7 @@ async def test_many_who_ask_at_once_open_the_journal_once(host: Host) -> None:
     decisions = await asyncio.gather(*(host.instances.ask(A, cmd.Terminate()) for _ in range(10)))
 
     assert all(decision.refusal is not None for decision in decisions)
-    assert host.store.journals.open_files == 0
+    assert host.store.journals.open_files == 1  # it has ended: its file is left to be closed when it is idle
 
 
 async def test_the_state_of_an_instance_on_disk_is_read_without_waking_it(host: Host) -> None:
