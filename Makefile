@@ -15,7 +15,7 @@ run: $(READY)  ## start a project: make run PROJECT=fixtures/orders ARGS="--port
 	$(BIN)/celld-py dev $(PROJECT) $(ARGS)
 
 test: $(READY)  ## run the tests: make test ARGS="-k replay"
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: lint types test  ## everything that has to hold before a change is done
 

@@ -86,13 +86,13 @@ def test_instances_that_the_project_cannot_run_are_told_once_for_their_workflow(
 
 def test_a_bug_of_ours_is_shown_with_its_traceback(told: Told) -> None:
     try:
-        os.environ["missing"]
+        os.environ["MISSING"]
     except KeyError as error:
         told.reports.instance(A, error)
 
-    assert told.err.startswith("error: orders/a is stopped: 'missing'\n  Traceback (most recent call last):\n")
+    assert told.err.startswith("error: orders/a is stopped: 'MISSING'\n  Traceback (most recent call last):\n")
     assert told.err.endswith(
-        "  KeyError: 'missing'\n"
+        "  KeyError: 'MISSING'\n"
         "  This is a bug of celld-py. The instance is kept; it is tried again at the next start.\n"
     )
 
