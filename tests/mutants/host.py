@@ -143,7 +143,7 @@ HOST = [
     ),
     host(
         "i9-file-stays-open", "instances.py",
-        "            await self._journals.shut(key)\n            if settle:",
+        "            if not state.final:\n                await self._journals.shut(key)\n            if settle:",
         "            if settle:",
         "runs::test_a_parked_run_leaves_memory_after_its_grace_period",
     ),
