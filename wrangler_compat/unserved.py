@@ -101,16 +101,6 @@ def _warn_workflow(workflow: WorkflowDeclaration, found: Diagnostics) -> None:
             f'Worker "{workflow.script_name}"; code that uses it will fail'
         )
         found.warn(text, (*path, "script_name"))
-    if workflow.schedules:
-        text = f'{label}.schedules: no instance of "{workflow.name}" is started on its schedule'
-        found.warn(text, (*path, "schedules"), "Create instances by hand while developing.")
-    if workflow.concurrency_limit is not None:
-        limit = workflow.concurrency_limit
-        text = f'{label}.concurrency: more than {limit} instances of "{workflow.name}" may run at once here'
-        found.warn(text, (*path, "concurrency"), "Cloudflare holds the others back as queued.")
-    if workflow.success_retention is not None or workflow.error_retention is not None:
-        text = f"{label}.default_retention: finished instances are kept until they are deleted"
-        found.warn(text, (*path, "default_retention"))
 
 
 def _warn_exports(resolved: Resolved, found: Diagnostics) -> None:

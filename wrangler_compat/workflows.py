@@ -7,15 +7,19 @@ The messages are wrangler's own, so that a developer meets the same sentence her
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wrangler_compat.diagnostics import Diagnostics, KeyPath, dotted
+from wrangler_compat.durations import milliseconds
 from wrangler_compat.environments import Resolved
 from wrangler_compat.rendering import unexpected_fields, written
 
 MAX_STEPS = 25_000  # Cloudflare's production maximum for limits.steps
+MAX_RETENTION = 30 * 24 * 60 * 60 * 1000  # ms; Cloudflare's production maximum (paid plans)
+MAX_SCHEDULES = 100  # cron expressions; Cloudflare's limit for all workflows of an account
+MAX_SCHEDULE_LENGTH = 256  # characters of one expression; Cloudflare's limit
 NAME_FORMAT = (
     "Workflow names must be 1-64 characters long, start with a letter, number, or underscore, and may only "
     "contain letters, numbers, underscores, or hyphens."
@@ -51,6 +55,12 @@ class WorkflowDeclaration:
     path: KeyPath = ()  # where the file declares it
 
 
+CRON_HINT = (
+    "Write minute, hour, day of the month, month and weekday, in UTC. Weekdays count from 1 (Sunday) to 7 (Saturday); "
+    "names such as MON-FRI are clearer."
+)
+
+
 def is_workflow_name(name: str) -> bool:
     """Whether Cloudflare accepts this as the name of a workflow."""
     return _NAME.fullmatch(name) is not None
@@ -67,7 +77,16 @@ def read_workflows(resolved: Resolved, worker: str, found: Diagnostics) -> tuple
             merged[declaration.name] = declaration
         elif _fits(declaration, export, resolved, found):
             merged[declaration.name] = replace(export, binding=declaration.binding)
+    _count_schedules(merged.values(), found)
     return tuple(merged.values())
+
+
+def _count_schedules(declared: Iterable[WorkflowDeclaration], found: Diagnostics) -> None:
+    with_schedules = [declaration for declaration in declared if declaration.schedules]
+    count = sum(len(declaration.schedules) for declaration in with_schedules)
+    if count > MAX_SCHEDULES:
+        text = f"There are {count} cron expressions in the schedules of all workflows; an account has {MAX_SCHEDULES}."
+        found.error("workflow_schedules", text, (*with_schedules[-1].path, "schedules"), "Remove some of them.")
 
 
 def _read_bindings(resolved: Resolved, worker: str, found: Diagnostics) -> list[WorkflowDeclaration]:
@@ -262,6 +281,7 @@ class _Settings:
         if isinstance(value, str):
             if not value:
                 self.field("schedules", "must not be an empty string.")
+            self.cron(value, "schedules")
             return (value,)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             self.optional("schedules", "a string or array of strings")
@@ -270,20 +290,43 @@ class _Settings:
             self.field("schedules", "must not be an empty array.")
         elif "" in value:
             self.field("schedules", "must not contain empty strings.")
+        else:
+            for index, text in enumerate(value):
+                self.cron(text, "schedules", index)
         return tuple(value)
+
+    def cron(self, text: str, *key: str | int) -> None:
+        """wrangler takes any text here, and only the deployment fails."""
+        from wrangler_compat import cron  # costs what a project without schedules need not pay
+
+        try:
+            if len(text) > MAX_SCHEDULE_LENGTH:
+                raise cron.CronError(f"it has {len(text)} characters, and {MAX_SCHEDULE_LENGTH} are allowed")
+            if text:
+                cron.parse(text)
+        except cron.CronError as error:
+            shown = f"{text[:MAX_SCHEDULE_LENGTH]}..." if len(text) > MAX_SCHEDULE_LENGTH else text
+            sentence = f'"{dotted((*self.path, *key))}" is no cron expression: {written(shown)}: {error}.'
+            self.found.error("workflow_schedule", sentence, (*self.path, *key), CRON_HINT)
 
     def retention(self, settings: Mapping[str, Any], key: str) -> int | str | None:
         value = settings.get(key)
         if value is None:
             return None
-        whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        if not whole and not (isinstance(value, str) and value):
+        kept = milliseconds(value)
+        if kept is None or kept <= 0:
             reason = (
                 'must be a positive integer of milliseconds or a duration string such as "3 days", but got '
                 f"{written(value)}."
             )
             self.field(f"default_retention.{key}", reason)
             return None
+        if kept > MAX_RETENTION:
+            self.found.warn(
+                f'"{dotted(self.path)}" has a {key.replace("_", " ")} of {written(value)}, which exceeds the '
+                "production maximum of 30 days. Instances are kept for 30 days.",
+                (*self.path, "default_retention", key),
+            )
         read: int | str = value
         return read
 
