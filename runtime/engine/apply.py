@@ -31,10 +31,18 @@ def _created(state: State, event: ev.Created) -> None:
     assert not state.workflow, "an instance is created once"
     state.workflow, state.instance = event.workflow, event.instance
     state.params, state.created = event.params, event.at
+    state.retention, state.trigger, state.scheduled_by = event.retention, event.trigger, event.schedule
+    state.stored = len(event.params)
 
 
 def _started(state: State, event: ev.WorkflowStarted) -> None:
     state.started = True
+    state.runs_on(event.code, event.at)
+
+
+def _code_changed(state: State, event: ev.CodeChanged) -> None:
+    assert event.code != state.code, "a change is a change"
+    state.runs_on(event.code, event.at)
 
 
 def _running(state: State, event: ev.WorkflowRunning) -> None:
@@ -97,6 +105,7 @@ def _restarted(state: State, event: ev.Restarted) -> None:
     state.paused_at, state.rollback, state.rollback_result = None, None, None
     if event.since == 0:
         state.started = False
+        state.taken.clear()
     state.forget(event.since)
 
 
@@ -123,6 +132,11 @@ def _wait_started(state: State, event: ev.WaitStarted) -> None:
     record = _record(event, "wait")
     record.event_type, record.duration, record.due = event.event_type, event.timeout, event.due
     state.add(record)
+
+
+def _number_taken(state: State, event: ev.NumberTaken) -> None:
+    kind: Any = event.call
+    state.taken.append((kind, event.name, event.nth))
 
 
 def _attempt_started(state: State, event: ev.AttemptStarted) -> None:
@@ -167,6 +181,7 @@ def _attempt_over(state: State, record: Record, attempt: int) -> None:
 def _step_completed(state: State, event: ev.StepCompleted) -> None:
     record = state.records[event.step]
     record.output, record.error = event.output, None
+    state.stored += len(event.output)
     state.settle(record)
 
 
@@ -197,6 +212,7 @@ def _wait_timed_out(state: State, event: ev.WaitTimedOut) -> None:
 def _event_received(state: State, event: ev.EventReceived) -> None:
     assert event.number == state.last_event + 1
     state.last_event = event.number
+    state.stored += len(event.payload)
     state.events[event.number] = Received(event.number, event.type, event.payload, event.at)
     state.buffered.setdefault(event.type, []).append(event.number)
 
@@ -218,8 +234,9 @@ def _rollback_started(state: State, event: ev.RollbackStarted) -> None:
 
 
 def _rollback_step_started(state: State, event: ev.RollbackStepStarted) -> None:
-    assert _undoing(state).steps[0] == event.step, "undo runs in reverse start order"
-    _undoing(state).attempt = 0
+    undo = _undoing(state)
+    assert undo.steps[0] == event.step, "undo runs in reverse start order"
+    undo.attempt, undo.due = 0, event.at
 
 
 def _rollback_attempt_started(state: State, event: ev.RollbackAttemptStarted) -> None:
@@ -260,6 +277,7 @@ _APPLY: dict[type[ev.Event], Callable[[State, Any], None]] = {
     ev.Created: _created,
     ev.WorkflowQueued: _queued,
     ev.WorkflowStarted: _started,
+    ev.CodeChanged: _code_changed,
     ev.WorkflowRunning: _running,
     ev.WorkflowWaiting: _waiting,
     ev.WorkflowWaitingForPause: _waiting_for_pause,
@@ -270,6 +288,7 @@ _APPLY: dict[type[ev.Event], Callable[[State, Any], None]] = {
     ev.WorkflowErrored: _errored,
     ev.Restarted: _restarted,
     ev.StepStarted: _step_started,
+    ev.NumberTaken: _number_taken,
     ev.AttemptStarted: _attempt_started,
     ev.AttemptCompleted: _attempt_completed,
     ev.DelayAsked: _delay_asked,

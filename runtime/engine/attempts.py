@@ -9,7 +9,7 @@ from . import events as ev
 from . import rollback
 from .durations import milliseconds
 from .effects import AbortRun, AskDelay, CancelAttempt, Decision, RunAttempt, Settle
-from .failures import LOST, Failure, delay_failed, is_non_retryable, result_too_large
+from .failures import LOST, STORAGE_LIMIT, Failure, delay_failed, is_non_retryable, result_too_large
 from .failures import timed_out as timeout_error
 from .retries import backoff, delay_base
 from .rules import LOST_DELAY, Rules
@@ -28,9 +28,14 @@ def finished(state: State, command: cmd.AttemptFinished, now: int, rules: Rules)
     if record is None:
         return Decision()
     error = result_too_large(record.label) if command.size > rules.max_result else command.error
+    if command.fatal:
+        assert error is not None
+        return _end_at_once(record, error, now)
     if error is not None:
-        return _starting(_fail(state, record, error, now), held=command.held)
+        return _starting(_fail(state, record, error, now, at_once=command.no_delay), held=command.held)
     assert command.output is not None
+    if not state.has_room(command.output, rules.max_state):
+        return _end_at_once(record, STORAGE_LIMIT, now)
     return _settled(
         state,
         record,
@@ -40,12 +45,19 @@ def finished(state: State, command: cmd.AttemptFinished, now: int, rules: Rules)
     )
 
 
+def _end_at_once(record: Record, error: Failure, now: int) -> Decision:
+    """The instance ends in the middle of its run: nothing is tried again, caught or undone."""
+    failed = ev.StepErrored(at=now, step=record.step, error=error)
+    ended = ev.WorkflowErrored(at=now, error=error)
+    return Decision([_errored(record, error, now, None), failed, ended], [AbortRun()])
+
+
 def timed_out(state: State, command: cmd.AttemptTimedOut, now: int, rules: Rules) -> Decision:
     record = _running(state, command.step, command.attempt)
     if record is None:
         return Decision()
     assert record.config is not None
-    decision = _fail(state, record, timeout_error(milliseconds(record.config.timeout)), now)
+    decision = _fail(state, record, timeout_error(milliseconds(record.config.timeout)), now, at_once=command.no_delay)
     decision.effects.insert(0, CancelAttempt(record.step, record.attempt))
     return _starting(decision, held=command.held)
 
@@ -65,7 +77,7 @@ def _running(state: State, step: int, attempt: int) -> Record | None:
     return record if record is not None and record.live and record.attempt == attempt else None
 
 
-def _fail(state: State, record: Record, error: Failure, now: int) -> Decision:
+def _fail(state: State, record: Record, error: Failure, now: int, *, at_once: bool) -> Decision:
     assert record.config is not None
     if is_non_retryable(error) or record.attempt > record.config.limit:
         return _give_up(state, record, error, error, now)
@@ -74,12 +86,12 @@ def _fail(state: State, record: Record, error: Failure, now: int) -> Decision:
         return Decision([asked], [AskDelay(record.step, record.attempt, error)])
     # With a pause pending the delay function is not asked: nobody may be there to answer.
     base = LOST_DELAY if record.dynamic else milliseconds(record.config.delay)
-    return _retry(state, record, error, backoff(record.config, base, record.attempt), now)
+    return _retry(state, record, error, backoff(record.config, base, record.attempt), now, at_once=at_once)
 
 
-def _retry(state: State, record: Record, error: Failure, delay: float, now: int) -> Decision:
+def _retry(state: State, record: Record, error: Failure, delay: float, now: int, *, at_once: bool) -> Decision:
     decision = Decision([_errored(record, error, now, delay)])
-    if delay <= 0 and not state.holds(record.parent):
+    if (delay <= 0 or at_once) and not state.holds(record.parent):
         start(record, now, decision)
         return decision
     return _pause_if_idle(state, record, now, decision)
@@ -126,7 +138,8 @@ def delay_answered(state: State, command: cmd.DelayAnswered, now: int, rules: Ru
             'returned an invalid delay value (expected a number of ms or a duration string like "30 seconds")'
         )
         return _give_up(state, record, record.error, delay_failed(record.label, problem), now)
-    return _retry(state, record, record.error, backoff(record.config, base, record.attempt), now)
+    delay = backoff(record.config, base, record.attempt)
+    return _retry(state, record, record.error, delay, now, at_once=command.no_delay)
 
 
 def stop_asking(state: State, now: int, over: Collection[int] = ()) -> list[ev.Event]:

@@ -18,6 +18,7 @@ from .failures import (
     bad_rollback_config,
     bad_step_config,
     bad_step_name,
+    no_rollback,
     too_long,
 )
 from .retries import resolve_config
@@ -29,8 +30,10 @@ _EVENT_TYPE = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_-]*")
 
 
 def call_made(state: State, command: cmd.CallMade, now: int, rules: Rules) -> Decision:
-    if state.dormant or _from_the_dead(state, command):
+    if state.dormant:
         return Decision()
+    if _from_the_dead(state, command):
+        return _unheard(state, command, now)
     record = state.find((command.kind, command.name, command.nth))
     if record is not None:
         return _known(state, record, now)
@@ -49,6 +52,15 @@ def _from_the_dead(state: State, command: cmd.CallMade) -> bool:
         return False
     parent = state.open.get(command.parent)
     return parent is None or not parent.live or parent.attempt != command.parent_attempt
+
+
+def _unheard(state: State, command: cmd.CallMade, now: int) -> Decision:
+    """Keep the number of a call that is not heard: the isolate gives it to no other call of this run, so that on a
+    replay, which knows the journal only, ``run()`` would number its later calls of this name differently."""
+    identity = (command.kind, command.name, command.nth)
+    if state.rollback is not None or identity in state.taken or state.find(identity) is not None:
+        return Decision()
+    return Decision([ev.NumberTaken(at=now, call=command.kind, name=command.name, nth=command.nth)])
 
 
 def _known(state: State, record: Record, now: int) -> Decision:
@@ -94,6 +106,8 @@ def _take_event(state: State, step: int, event_type: str, now: int, decision: De
 
 
 def _new_step(state: State, command: cmd.CallMade, now: int, rules: Rules) -> Decision:
+    if command.rollback and not rules.rollback:
+        return refuse(no_rollback(command.name, rules.target))
     undo = command.rollback_config
     if undo is not None:
         undo = resolve_config(undo, delay_function=False, rules=rules)
@@ -156,7 +170,7 @@ def _new_sleep(state: State, command: cmd.CallMade, now: int, rules: Rules) -> D
             )
         ]
     )
-    if due <= now:
+    if due <= now or command.skip:
         decision.events.append(ev.SleepCompleted(at=now, step=step))
         decision.effects.append(Settle(step))
     return decision
@@ -187,7 +201,11 @@ def _new_wait(state: State, command: cmd.CallMade, now: int, rules: Rules) -> De
             )
         ]
     )
-    _take_event(state, step, event_type, now, decision)
+    if command.skip:
+        decision.events.append(ev.WaitTimedOut(at=now, step=step))
+        decision.effects.append(Settle(step))
+    else:
+        _take_event(state, step, event_type, now, decision)
     return decision
 
 

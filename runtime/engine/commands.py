@@ -11,7 +11,9 @@ from .state import Kind
 
 
 class RunStarted(msgspec.Struct, frozen=True):
-    """A run of the current epoch begins (or begins anew) on an isolate."""
+    """A run of the current epoch begins (or begins anew) on an isolate, on sources with this digest, if it is known."""
+
+    code: str = ""
 
 
 class RunParked(msgspec.Struct, frozen=True):
@@ -27,6 +29,8 @@ class RunDone(msgspec.Struct, frozen=True):
 
     output: str | None = None
     error: Failure | None = None
+    held: bool = False  # no undo function may start now: the run is leaving its isolate
+    fatal: bool = False  # the error is one of those that end an instance at once: nothing is undone
 
 
 class CallMade(msgspec.Struct, frozen=True):
@@ -46,10 +50,15 @@ class CallMade(msgspec.Struct, frozen=True):
     delay_function: bool = False
     rollback: bool = False
     rollback_config: Any = None
+    skip: bool = False  # a sleep, or a wait that times out: it is over at once
 
 
 class AttemptFinished(msgspec.Struct, frozen=True):
-    """An attempt's callback ended; ``size`` is its value's size in structured-clone bytes."""
+    """An attempt's callback ended; ``size`` is its value's size in structured-clone bytes.
+
+    ``fatal``: the value is one that no code may go on from, such as a function or a stream that cannot be read; the
+    instance ends with ``error``, whatever its code would have caught or undone.
+    """
 
     step: int
     attempt: int
@@ -57,6 +66,8 @@ class AttemptFinished(msgspec.Struct, frozen=True):
     size: int = 0
     error: Failure | None = None
     held: bool = False  # no attempt may start now: the run is leaving its isolate
+    fatal: bool = False
+    no_delay: bool = False  # the next attempt, if there is one, starts at once
 
 
 class AttemptTimedOut(msgspec.Struct, frozen=True):
@@ -65,6 +76,7 @@ class AttemptTimedOut(msgspec.Struct, frozen=True):
     step: int
     attempt: int
     held: bool = False
+    no_delay: bool = False
 
 
 class DelayAnswered(msgspec.Struct, frozen=True):
@@ -74,6 +86,7 @@ class DelayAnswered(msgspec.Struct, frozen=True):
     attempt: int
     value: Any = None
     problem: str | None = None
+    no_delay: bool = False
 
 
 class TimerDue(msgspec.Struct, frozen=True):
@@ -110,14 +123,24 @@ class Restart(msgspec.Struct, frozen=True):
 
 
 class RollbackFinished(msgspec.Struct, frozen=True):
-    """An undo function ended."""
+    """An undo function ended, or (``missing``) the code no longer has it."""
 
     step: int
     attempt: int
     error: Failure | None = None
+    missing: bool = False
+    held: bool = False  # no undo function may start now: the run is leaving its isolate
+
+
+class RollbackTimedOut(msgspec.Struct, frozen=True):
+    """An undo function outlived its timeout, counted from the moment it began."""
+
+    step: int
+    attempt: int
 
 
 Command = (
     RunStarted | RunParked | RunLost | RunDone | CallMade | AttemptFinished | AttemptTimedOut | DelayAnswered
     | TimerDue | SendEvent | Pause | Resume | Terminate | Restart | RollbackFinished
+    | RollbackTimedOut
 )  # fmt: skip

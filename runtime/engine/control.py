@@ -12,13 +12,13 @@ from .failures import (
     CANNOT_TERMINATE,
     EVENT_TOO_LARGE,
     INVALID_EVENT_TYPE,
-    Failure,
+    STORAGE_LIMIT,
+    TERMINATED,
     step_not_found,
 )
 from .rules import Rules
 from .state import State
 
-TERMINATED = Failure("Terminated", "Instance terminated during rollback")
 _KINDS = {"do": "do", "sleep": "sleep", "waitForEvent": "wait"}
 
 
@@ -34,6 +34,8 @@ def send_event(state: State, command: cmd.SendEvent, now: int, rules: Rules) -> 
         return refuse(CANNOT_SEND_EVENT)
     if command.size > rules.max_payload:
         return refuse(EVENT_TOO_LARGE)
+    if not state.has_room(command.payload, rules.max_state):
+        return Decision([ev.WorkflowErrored(at=now, error=STORAGE_LIMIT)], [AbortRun()])
     number = state.last_event + 1
     decision = Decision([ev.EventReceived(at=now, number=number, type=command.type, payload=command.payload)])
     waiter = None if state.status == "paused" else next(state.waiters(command.type, now), None)
@@ -88,7 +90,8 @@ def terminate(state: State, command: cmd.Terminate, now: int, rules: Rules) -> D
     if command.rollback and state.rollback is not None:
         return Decision()  # it undoes already, and once
     if command.rollback:
-        undo = rollback.begin(state, TERMINATED, "terminated", now)
+        # Whether there is a run to undo with, only the shell knows: it asks for the first attempt when there is.
+        undo = rollback.begin(state, TERMINATED, "terminated", now, rules, held=True)
         if undo is not None:
             return undo
     return Decision([ev.WorkflowTerminated(at=now)], [AbortRun()])

@@ -24,7 +24,9 @@ def run_started(state: State, command: cmd.RunStarted, now: int, rules: Rules) -
     assert not state.live and not state.asking, "a run starts when nothing of an earlier one is left"
     events: list[ev.Event] = []
     if not state.started:
-        events.append(ev.WorkflowStarted(at=now))
+        events.append(ev.WorkflowStarted(at=now, code=command.code))
+    elif command.code and command.code != state.code:
+        events.append(ev.CodeChanged(at=now, code=command.code))
     if state.status in ("queued", "waiting"):
         events.append(ev.WorkflowRunning(at=now))
     return Decision(events)
@@ -42,7 +44,7 @@ def run_done(state: State, command: cmd.RunDone, now: int, rules: Rules) -> Deci
     if command.error is None:
         assert command.output is not None
         return Decision([ev.WorkflowCompleted(at=now, output=command.output)])
-    undo = rollback.begin(state, command.error, "errored", now)
+    undo = None if command.fatal else rollback.begin(state, command.error, "errored", now, rules, held=command.held)
     return undo or Decision(
         [ev.WorkflowErrored(at=now, error=final_error(command.error, preserve=rules.preserve_non_retryable))]
     )
@@ -84,4 +86,5 @@ _DECIDE: dict[type[Any], Callable[[State, Any, int, Rules], Decision]] = {
     cmd.Terminate: control.terminate,
     cmd.Restart: control.restart,
     cmd.RollbackFinished: rollback.finished,
+    cmd.RollbackTimedOut: rollback.timed_out,
 }

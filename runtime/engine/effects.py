@@ -47,6 +47,13 @@ class RunRollback(msgspec.Struct, frozen=True):
     error: Failure
 
 
+class CancelRollback(msgspec.Struct, frozen=True):
+    """The undo function's attempt is given up: whatever it still does is unheard."""
+
+    step: int
+    attempt: int
+
+
 class AbortRun(msgspec.Struct, frozen=True):
     """The run of this epoch is over: stop its code, hear nothing more of it."""
 
@@ -66,7 +73,8 @@ class ArmTimer(msgspec.Struct, frozen=True):
 
 
 Effect = (
-    RunAttempt | Settle | AskDelay | CancelAttempt | RunRollback | AbortRun | StartRun | DeclareLost | ArmTimer
+    RunAttempt | Settle | AskDelay | CancelAttempt | RunRollback | CancelRollback | AbortRun | StartRun | DeclareLost
+    | ArmTimer
 )  # fmt: skip
 
 

@@ -36,10 +36,32 @@ DYNAMIC = "[dynamic]"
 # ------------------------------------------------------------------------------------------------- life of an instance
 
 
+class Retention(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How long (ms) an instance is kept after its end; None: as its Workflow has it then."""
+
+    success: int | None = None
+    error: int | None = None
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """The cron entry that created an instance, and the time (ms) for which it did."""
+
+    cron: str
+    scheduled: int
+
+
+KEPT_BY_DEFAULT = Retention()
+
+
 class Created(Event, tag="created", frozen=True, kw_only=True):
+    """``trigger`` says who asked for it, in the words of the REST API: ``binding``, ``api``, ``cron``."""
+
     workflow: str
     instance: str
     params: str
+    retention: Retention = KEPT_BY_DEFAULT
+    trigger: str = "binding"
+    schedule: Schedule | None = None
 
 
 class WorkflowQueued(Event, tag="workflow_queued", frozen=True, kw_only=True):
@@ -47,7 +69,15 @@ class WorkflowQueued(Event, tag="workflow_queued", frozen=True, kw_only=True):
 
 
 class WorkflowStarted(Event, tag="workflow_started", frozen=True, kw_only=True):
-    pass
+    """``code`` is the digest of the sources that the first run began on; empty when the isolate tells none."""
+
+    code: str = ""
+
+
+class CodeChanged(Event, tag="code_changed", frozen=True, kw_only=True):
+    """A run began on other sources than the one before it."""
+
+    code: str
 
 
 class WorkflowRunning(Event, tag="workflow_running", frozen=True, kw_only=True):
@@ -117,6 +147,15 @@ class AttemptStarted(Event, tag="attempt_started", frozen=True, kw_only=True):
 class AttemptCompleted(Event, tag="attempt_completed", frozen=True, kw_only=True):
     step: int
     attempt: int
+
+
+class NumberTaken(Event, tag="number_taken", frozen=True, kw_only=True):
+    """A callback that had been given up made this call, of kind ``call``. Nobody answers it, but its number is taken:
+    ``run()`` has not used it for the calls that it made since, and must not on a replay."""
+
+    call: str
+    name: str
+    nth: int
 
 
 class DelayAsked(Event, tag="delay_asked", frozen=True, kw_only=True):
@@ -193,7 +232,10 @@ class RollbackStarted(Event, tag="rollback_started", frozen=True, kw_only=True):
 
 
 class RollbackStepStarted(Event, tag="rollback_step_started", frozen=True, kw_only=True):
+    """``config`` is the undo function's, resolved."""
+
     step: int
+    config: Config | None = None
 
 
 class RollbackAttemptStarted(Event, tag="rollback_attempt_started", frozen=True, kw_only=True):
@@ -230,12 +272,13 @@ class RollbackErrored(Event, tag="rollback_errored", frozen=True, kw_only=True):
     error: Failure
 
 
-INTERNAL = (Created, Resumed, Restarted, DelayAsked, EventReceived)
+SETTLED = (StepCompleted, StepErrored, SleepCompleted, WaitCompleted, WaitTimedOut)
+INTERNAL = (Created, CodeChanged, Resumed, Restarted, NumberTaken, DelayAsked, EventReceived)
 
 AnyEvent = Union[  # noqa: UP007  msgspec reads the union at run time
-    Created, WorkflowQueued, WorkflowStarted, WorkflowRunning, WorkflowWaiting, WorkflowWaitingForPause,
+    Created, WorkflowQueued, WorkflowStarted, CodeChanged, WorkflowRunning, WorkflowWaiting, WorkflowWaitingForPause,
     WorkflowPaused, Resumed, WorkflowTerminated, WorkflowCompleted, WorkflowErrored, Restarted,
-    StepStarted, AttemptStarted, AttemptCompleted, DelayAsked, AttemptErrored, StepCompleted, StepErrored,
+    StepStarted, NumberTaken, AttemptStarted, AttemptCompleted, DelayAsked, AttemptErrored, StepCompleted, StepErrored,
     SleepStarted, SleepCompleted, WaitStarted, WaitCompleted, WaitTimedOut, EventReceived,
     RollbackStarted, RollbackStepStarted, RollbackAttemptStarted, RollbackAttemptCompleted,
     RollbackAttemptErrored, RollbackStepCompleted, RollbackStepErrored, RollbackCompleted, RollbackErrored,

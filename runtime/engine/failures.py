@@ -41,7 +41,12 @@ CANNOT_SEND_EVENT = Failure(
 INVALID_EVENT_TYPE = Failure("Error", "WorkflowError: workflow.invalid_event_type")
 # Production rejects a payload of more than 1 MiB without documenting the text; ours follows the step result's.
 EVENT_TOO_LARGE = Failure("Error", "WorkflowError: (body) The payload exceeds the maximum size of 1MiB")
+# The local engine's TerminatedError has the name Terminated, which a handler does not see: it is called over RPC.
+TERMINATED = Failure("Error", "Instance terminated during rollback")
+ROLLBACK_MISSING = Failure("RollbackMissing", "Rollback function not available in registry")
 ROLLBACK_PHASE = Failure("Error", "WorkflowFatalError: Cannot execute steps during rollback phase")
+STORAGE_LIMIT = Failure("WorkflowFatalError", "The instance has exceeded the 1GiB storage limit")
+_TERMINATED_AS = "The execution of the Workflow instance was terminated, as the step"
 
 
 def is_non_retryable(error: Failure) -> bool:
@@ -80,6 +85,14 @@ def bad_rollback_config(name: str) -> Failure:
     return Failure("Error", f'WorkflowFatalError: Rollback config for "{name}" is in a invalid format. See {_DOCS}')
 
 
+def no_rollback(name: str, target: str) -> Failure:
+    """A target without rollback functions ignores none in silence: the text is ours."""
+    return Failure(
+        "Error",
+        f'WorkflowFatalError: Step "{name}" has a rollback function, which the target "{target}" does not support',
+    )
+
+
 def bad_duration(name: str, what: str) -> Failure:
     """Production documents no text for a duration that cannot be read; ours names the step and the forms that work."""
     return Failure(
@@ -98,6 +111,32 @@ def result_too_large(label: str) -> Failure:
         "Error",
         f"WorkflowInternalError: Step {label} output is too large. Maximum allowed size is 1MiB.",
     )
+
+
+def not_serialisable(name: str) -> Failure:
+    """Ends the instance at once: a step's result holds what no store can keep, such as a function."""
+    return Failure("WorkflowFatalError", f'{_TERMINATED_AS} "{name}" returned a value which is not serialisable')
+
+
+def bad_stream(name: str, detail: str) -> Failure:
+    """Ends the instance at once: a step's result is a stream that cannot be read to its end."""
+    text = f'{_TERMINATED_AS} "{name}" returned an invalid ReadableStream output. {detail}'
+    return Failure("WorkflowFatalError", text)
+
+
+def step_limit_reached(limit: int) -> Failure:
+    """The isolate, which counts the steps, says it in these words."""
+    return Failure(
+        "Error",
+        f"WorkflowFatalError: The limit of {limit} steps has been reached. "
+        "This limit can be changed in your worker configuration.",
+    )
+
+
+def outside_await(ms: int, where: str) -> Failure:
+    """What ends a run on celld whose code awaits something outside a step for too long. celld's page documents no
+    text; ours names the place."""
+    return Failure("Error", f"WorkflowTimeoutError: An await outside a step took more than {show(ms)}ms: {where}")
 
 
 def delay_failed(label: str, what: str) -> Failure:

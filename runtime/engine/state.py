@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .events import DYNAMIC, Config
+from .events import DYNAMIC, KEPT_BY_DEFAULT, Config, Retention, Schedule
 from .failures import Failure
 
 Kind = Literal["do", "sleep", "wait"]
@@ -82,6 +82,15 @@ class Received:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The sources that an instance runs on from some moment on."""
+
+    digest: str  # empty: unknown
+    since: int  # ms; when the first run on them began
+    after: int  # the last step that was recorded before
+
+
 @dataclass(slots=True)
 class Rollback:
     """Undo work in progress: what is left to undo, and how the instance ends after it."""
@@ -89,9 +98,9 @@ class Rollback:
     error: Failure
     outcome: Literal["errored", "terminated"]
     steps: list[int]
-    attempt: int = 0
-    live: bool = False
-    due: int | None = None
+    attempt: int = 0  # of the undo function of the first of them
+    live: bool = False  # that attempt is running
+    due: int | None = None  # ms; the next attempt
 
 
 @dataclass(slots=True)
@@ -101,6 +110,9 @@ class State:
     workflow: str = ""
     instance: str = ""
     params: str = ""
+    retention: Retention = KEPT_BY_DEFAULT
+    trigger: str = "binding"
+    scheduled_by: Schedule | None = None
     created: int = 0
     status: Status = "queued"
     epoch: int = 1
@@ -118,10 +130,14 @@ class State:
     live: set[int] = field(default_factory=set)  # steps with a running attempt
     asking: set[int] = field(default_factory=set)  # steps whose delay function was asked
     timeline: list[tuple[bool, int]] = field(default_factory=list)  # (settled?, step) in journal order
+    anew: dict[int, Identity] = field(default_factory=dict)  # calls that a restart makes begin anew, by their old steps
+    taken: list[Identity] = field(default_factory=list)  # numbers of calls that were not heard, of callbacks given up
     events: dict[int, Received] = field(default_factory=dict)
     buffered: dict[str, list[int]] = field(default_factory=dict)  # by type, oldest first
     last_step: int = 0
     last_event: int = 0
+    codes: list[Code] = field(default_factory=list)  # each on which a run began, oldest first
+    stored: int = 0  # characters of devalue text in params, results and events, which count against `max_state`
 
     _by_identity: dict[Identity, int] = field(default_factory=dict)
     _waiters: dict[str, dict[int, Record]] = field(default_factory=dict)  # open waits by event type, oldest first
@@ -136,6 +152,20 @@ class State:
     def dormant(self) -> bool:
         """Whether no run may be heard: what one still says comes from beyond its end."""
         return self.final or self.status in ("queued", "paused")
+
+    @property
+    def busy(self) -> bool:
+        """Whether an attempt of a step or of an undo function is running."""
+        return bool(self.live) or (self.rollback is not None and self.rollback.live)
+
+    @property
+    def code(self) -> str:
+        """The digest of the sources that the last run began on; empty when it is unknown."""
+        return self.codes[-1].digest if self.codes else ""
+
+    def code_of(self, record: Record) -> str:
+        """The digest of the sources on which a call was recorded; empty when it is unknown."""
+        return next((code.digest for code in reversed(self.codes) if code.after < record.step), "")
 
     def find(self, identity: Identity) -> Record | None:
         """The record of a call, if the journal has it."""
@@ -186,6 +216,11 @@ class State:
                 look += (2 * i + 1, 2 * i + 2)
         return [r for at, step in sorted(due) if (r := self.open.get(step)) is not None and r.due == at]
 
+    def has_room(self, value: str, limit: int) -> bool:
+        """Whether the instance may store one more value. Length is what a value costs on disk, and costs nothing to
+        ask for; the bytes of its structured clone would have to be counted."""
+        return self.stored + len(value) <= limit
+
     def only_waits(self) -> bool:
         """Whether nothing but sleeps, retry delays and event waits is pending, and at least one is."""
         return (
@@ -205,6 +240,10 @@ class State:
             yield record
 
     # ------------------------------------------------------------------------------------------ for apply only
+
+    def runs_on(self, digest: str, now: int) -> None:
+        if digest and digest != self.code:
+            self.codes.append(Code(digest, now, self.last_step))
 
     def add(self, record: Record) -> None:
         assert record.step == self.last_step + 1, "steps are numbered without a gap"
@@ -249,18 +288,28 @@ class State:
         """Drop every record from step ``since`` on, unfinished earlier ones, and all buffered events.
 
         An earlier record inside a callback stays, whatever became of the callback: the calls that ``run()`` makes
-        skip its number, as they did when they were recorded.
+        skip its number, as they did when they were recorded. Of an earlier unfinished one its place stays, because
+        the code makes that call before those that were made after it.
         """
         dropped = [s for s, r in self.records.items() if s >= since or not (r.settled or r.parent)]
         for record in list(self.open.values()):
             self.abandon(record)
+        self.anew = {step: identity for step, identity in self.anew.items() if step < since}
         for step in dropped:
             record = self.records.pop(step)
             del self._by_identity[record.identity]
             self.rolled_back.discard(step)
+            if step < since and record.identity not in self.anew.values():
+                self.anew[step] = record.identity
         self.buffered.clear()
         self._due.clear()
-        self.timeline = [entry for entry in self.timeline if entry[1] in self.records]
+        self.timeline = [(over, step) for over, step in self.timeline if step in self.records or step in self.anew]
+        self.stored = len(self.params) + sum(map(self._kept, self.records.values()))
+
+    def _kept(self, record: Record) -> int:
+        """What a settled record stores: a step's result, or the event that a wait took."""
+        payload = "" if record.event is None else self.events[record.event].payload
+        return len(record.output or "") + len(payload)
 
     def shift(self, by: int) -> None:
         """Move every pending due time, by the time that the instance was paused."""

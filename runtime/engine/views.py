@@ -33,11 +33,12 @@ class Value:
     text: str
 
 
-def status(state: State) -> dict[str, Any]:
+def status(state: State, *, held_back: bool = False) -> dict[str, Any]:
     """``instance.status()``: the keys status, output, error and rollback. The Workers API says ``running`` during a
-    rollback."""
+    rollback, and ``queued`` of one that would run but is ``held_back``, by its Workflow's limit."""
+    shown = "running" if state.status == "rollingBack" else state.status
     answer: dict[str, Any] = {
-        "status": "running" if state.status == "rollingBack" else state.status,
+        "status": "queued" if held_back and shown == "running" else shown,
         "output": None if state.output is None else Value(state.output),
         "rollback": None,
     }
@@ -121,6 +122,8 @@ class PublicEvents:
                 return {"error": failure(event.error)}
             case ev.StepStarted():
                 return {"config": show_config(event.config)}
+            case ev.RollbackStepStarted():
+                return {} if event.config is None else {"config": show_config(event.config)}
             case ev.StepCompleted():
                 hidden = event.step in self._sensitive
                 return {"output": REDACTED if hidden else Value(event.output)}

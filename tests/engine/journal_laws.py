@@ -30,6 +30,7 @@ def check(events: Sequence[Event]) -> State:
         assert allowed(before, state.status, event), f"{before} -> {state.status} by {event}"
     attempts_do_not_overlap(events)
     steps_settle_once(events)
+    steps_are_undone_once_and_in_order(events)
     events_go_out_once_and_in_order(events, state)
     due_times_move_by_pauses_only(events, state)
     return state
@@ -69,6 +70,24 @@ def steps_settle_once(events: Sequence[Event]) -> None:
             assert event.step not in settled, f"{event} after the step had settled"
         if isinstance(event, settling):
             settled.add(event.step)
+
+
+def steps_are_undone_once_and_in_order(events: Sequence[Event]) -> None:
+    """A rollback takes its steps from the newest to the oldest, and no step is undone by two."""
+    left: list[int] = []
+    undone: set[int] = set()
+    for event in events:
+        match event:
+            case ev.RollbackStarted():
+                left = list(event.steps)
+                assert left == sorted(left, reverse=True) and undone.isdisjoint(left)
+            case ev.RollbackStepStarted():
+                assert left[0] == event.step
+            case ev.RollbackStepCompleted() | ev.RollbackStepErrored():
+                assert left.pop(0) == event.step
+                undone.add(event.step)
+            case ev.RollbackCompleted():
+                assert not left
 
 
 def events_go_out_once_and_in_order(events: Sequence[Event], state: State) -> None:

@@ -46,7 +46,21 @@ def test_code_that_goes_on_after_its_timeout_is_not_heard(instance: Instance) ->
     dead = instance.inside(outer)
     instance.tell(cmd.AttemptTimedOut(outer, 1))
     assert instance.do("inner", nth=1, **dead) == 0
-    assert instance.last.events == [] and instance.last.refusal is None
+    assert instance.last.effects == [] and instance.last.refusal is None
+
+
+def test_the_number_of_a_call_that_is_not_heard_is_taken(instance: Instance) -> None:
+    outer = instance.do("a", config=retries(delay=0))
+    dead = instance.inside(outer)
+    instance.tell(cmd.AttemptTimedOut(outer, 1))
+    instance.do("a", nth=2, **dead)
+    assert instance.kinds == ["number_taken"]
+    instance.do("a", nth=2, **dead)
+    assert instance.kinds == [], "once"
+
+    assert instance.crash().state.taken == [("do", "a", 2)], "on every replay, so that run() passes it over again"
+    instance.tell(cmd.Restart())
+    assert instance.state.taken == [], "code that begins anew numbers anew"
 
 
 def test_code_that_goes_on_after_its_step_has_ended_is_not_heard(instance: Instance) -> None:

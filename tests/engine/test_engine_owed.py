@@ -27,6 +27,12 @@ def undoing(instance: Instance) -> None:
     instance.raised()
 
 
+def terminated_with_rollback(instance: Instance) -> None:
+    instance.done(instance.do(rollback=True))
+    instance.pause()
+    instance.tell(cmd.Terminate(rollback=True))
+
+
 def undo_failed(instance: Instance) -> None:
     undoing(instance)
     instance.crash()
@@ -60,6 +66,7 @@ CASES: list[tuple[Callable[[Instance], object], list[object]]] = [
     (pausing, [DeclareLost()]),
     (undoing, [DeclareLost()]),
     (undo_failed, [StartRun()]),
+    (terminated_with_rollback, [StartRun()]),
     (paused, []),
     (resumed, [StartRun()]),
     (restarted, [StartRun()]),

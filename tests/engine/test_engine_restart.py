@@ -167,6 +167,20 @@ def test_what_started_earlier_and_is_unfinished_begins_anew(instance: Instance) 
     assert instance.do("running") != running
 
 
+def test_what_begins_anew_keeps_its_place_among_the_calls(instance: Instance) -> None:
+    slow, fast = instance.do("slow"), instance.do("fast")
+    instance.done(fast)
+    instance.done(instance.do("target"))
+    instance.tell(cmd.Restart("target", partial=True))
+    assert instance.state.anew == {slow: ("do", "slow", 1)}
+    assert instance.state.timeline == [(False, slow), (False, fast), (True, fast)]
+    instance.start().do("slow")
+    instance.tell(cmd.Restart("fast", partial=True))
+    assert instance.state.anew == {slow: ("do", "slow", 1)}, "once, however often it begins anew"
+    instance.tell(cmd.Restart())
+    assert not instance.state.anew and not instance.state.timeline
+
+
 def test_from_a_step_drops_buffered_events_and_keeps_delivered_ones(instance: Instance) -> None:
     instance.send()
     wait = instance.wait()

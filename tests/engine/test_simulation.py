@@ -97,6 +97,14 @@ class Life(RuleBasedStateMachine):
         (step, attempt), self.host.code.undo = self.host.code.undo, None
         self.host.act(lambda: self.host.tell(cmd.RollbackFinished(step, attempt, BOOM if fails else None)))
 
+    @precondition(lambda self: self.host.code and self.host.code.undo)
+    @rule(missing=st.booleans())
+    def an_undo_does_not_end(self, missing: bool) -> None:
+        assert self.host.code is not None and self.host.code.undo is not None
+        (step, attempt), self.host.code.undo = self.host.code.undo, None
+        gone = cmd.RollbackFinished(step, attempt, missing=True)
+        self.host.act(lambda: self.host.tell(gone if missing else cmd.RollbackTimedOut(step, attempt)))
+
     @precondition(lambda self: self.host.ghosts)
     @rule(data=st.data())
     def a_dead_attempt_answers(self, data: st.DataObject) -> None:
