@@ -60,6 +60,10 @@ class Catalog:
         """Say, before the first write of an activation, that the row may soon be behind its journal."""
         await self._writes.run(sql.DIRTY, key)
 
+    async def note(self, key: Key, *, status: str, updated: int, started: int | None) -> None:
+        """Say what an active instance does, for lists; the row stays dirty."""
+        await self._writes.run(sql.NOTE, (status, updated, started, *key))
+
     async def settle(
         self,
         key: Key,
@@ -69,14 +73,21 @@ class Catalog:
         updated: int,
         started: int | None,
         ended: int | None,
+        expires_at: int | None = None,
     ) -> None:
-        """Bring the row up to its journal: it is clean, and wakes at the given time."""
-        await self._writes.run(sql.SETTLE, (status, updated, started, ended, wake_at, *key))
+        """Bring the row up to its journal: it is clean, and wakes or expires at the given time."""
+        await self._writes.run(sql.SETTLE, (status, updated, started, ended, wake_at, expires_at, *key))
 
     async def begin_delete(self, keys: Collection[Key]) -> None:
         """Say that the journals of these rows are about to be removed."""
         await self._writes.run(sql.BEGIN_DELETE, *keys)
         fault("catalog.after_deleting")
+
+    async def begin_expiry(self, key: Key, now: int) -> bool:
+        """Begin to delete an instance, if it has expired and nothing has happened to it since; or go on deleting it."""
+        begun = await self._writes.fetch(sql.BEGIN_EXPIRY, (*key, now))
+        fault("catalog.after_deleting")
+        return bool(begun)
 
     async def end_delete(self, keys: Collection[Key]) -> None:
         """Forget rows whose journals are gone, or were never made; their ids are free again."""
@@ -131,6 +142,20 @@ class Catalog:
     async def next_wake(self) -> int | None:
         """The earliest wake-up time of all clean rows."""
         ((time,),) = await self._writes.read(sql.NEXT_WAKE)
+        return None if time is None else int(time)
+
+    async def expired(self, now: int, limit: int) -> Rows:
+        """Clean rows whose retention is over, the longest expired first."""
+        return await self._rows(sql.EXPIRED, now, limit)
+
+    async def count_expired(self, now: int) -> int:
+        """How many rows `expired` would give without a limit."""
+        ((count,),) = await self._writes.read(sql.COUNT_EXPIRED, (now,))
+        return int(count)
+
+    async def next_expiry(self) -> int | None:
+        """The earliest time at which a clean row expires."""
+        ((time,),) = await self._writes.read(sql.NEXT_EXPIRY)
         return None if time is None else int(time)
 
     async def get_meta(self, name: str) -> str | None:

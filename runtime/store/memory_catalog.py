@@ -56,6 +56,11 @@ class MemoryCatalog:
         """Say, before the first write of an activation, that the row may soon be behind its journal."""
         self._change([key], dirty=True)
 
+    async def note(self, key: Key, *, status: str, updated: int, started: int | None) -> None:
+        """Say what an active instance does, for lists; the row stays dirty."""
+        if key in self.rows and self.rows[key].dirty:
+            self._change([key], status=status, updated=updated, started=started)
+
     async def settle(
         self,
         key: Key,
@@ -65,13 +70,23 @@ class MemoryCatalog:
         updated: int,
         started: int | None,
         ended: int | None,
+        expires_at: int | None = None,
     ) -> None:
-        """Bring the row up to its journal: it is clean, and wakes at the given time."""
-        self._change([key], status=status, wake_at=wake_at, updated=updated, started=started, ended=ended, dirty=False)
+        """Bring the row up to its journal: it is clean, and wakes or expires at the given time."""
+        times = {"wake_at": wake_at, "updated": updated, "started": started, "ended": ended, "expires_at": expires_at}
+        self._change([key], status=status, dirty=False, **times)
 
     async def begin_delete(self, keys: Collection[Key]) -> None:
         """Say that the journals of these rows are about to be removed."""
         self._change(keys, state="deleting", dirty=True)
+
+    async def begin_expiry(self, key: Key, now: int) -> bool:
+        """Begin to delete an instance, if it has expired and nothing has happened to it since; or go on deleting it."""
+        row = self.rows.get(key)
+        if row is None or not (row.state == "deleting" or row.has_expired(now)):
+            return False
+        await self.begin_delete([key])
+        return True
 
     async def end_delete(self, keys: Collection[Key]) -> None:
         """Forget rows whose journals are gone, or were never made."""
@@ -128,6 +143,19 @@ class MemoryCatalog:
     async def next_wake(self) -> int | None:
         """The earliest wake-up time of all clean rows."""
         return min((row.wake_at for row in self.rows.values() if _clean(row) and row.wake_at is not None), default=None)
+
+    async def expired(self, now: int, limit: int) -> Rows:
+        """Clean rows whose retention is over, the longest expired first."""
+        return sorted(self._where(lambda row: row.has_expired(now)), key=lambda row: row.expires_at or 0)[:limit]
+
+    async def count_expired(self, now: int) -> int:
+        """How many rows `expired` would give without a limit."""
+        return len(self._where(lambda row: row.has_expired(now)))
+
+    async def next_expiry(self) -> int | None:
+        """The earliest time at which a clean row expires."""
+        times = (row.expires_at for row in self.rows.values() if _clean(row) and row.expires_at is not None)
+        return min(times, default=None)
 
     async def get_meta(self, name: str) -> str | None:
         """A value kept with the catalog."""

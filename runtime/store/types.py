@@ -53,11 +53,16 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ended: int | None = None
     wake_at: int | None = None
     dirty: bool = False
+    expires_at: int | None = None  # when the instance may be deleted; None until it has ended
 
     @property
     def key(self) -> Key:
         """The key of the row's instance."""
         return Key(self.workflow, self.id)
+
+    def has_expired(self, now: int) -> bool:
+        """Whether the instance's retention is over, and nothing is happening to it."""
+        return self.state == "live" and not self.dirty and self.expires_at is not None and self.expires_at <= now
 
 
 Rows = list[Row]  # a name of its own, as the catalog has a method `list`
@@ -129,6 +134,9 @@ class CatalogStore(Protocol):
     async def mark_dirty(self, key: Key) -> None:
         """Say, before the first write of an activation, that the row may soon be behind its journal."""
 
+    async def note(self, key: Key, *, status: str, updated: int, started: int | None) -> None:
+        """Say what an active instance does, for lists; the row stays dirty."""
+
     async def settle(
         self,
         key: Key,
@@ -138,11 +146,15 @@ class CatalogStore(Protocol):
         updated: int,
         started: int | None,
         ended: int | None,
+        expires_at: int | None = None,
     ) -> None:
-        """Bring the row up to its journal: it is clean, and wakes at the given time."""
+        """Bring the row up to its journal: it is clean, and wakes or expires at the given time."""
 
     async def begin_delete(self, keys: Collection[Key]) -> None:
         """Say that the journals of these rows are about to be removed."""
+
+    async def begin_expiry(self, key: Key, now: int) -> bool:
+        """Begin to delete an instance, if it has expired and nothing has happened to it since; or go on deleting it."""
 
     async def end_delete(self, keys: Collection[Key]) -> None:
         """Forget rows whose journals are gone; their ids are free again."""
@@ -174,6 +186,15 @@ class CatalogStore(Protocol):
 
     async def next_wake(self) -> int | None:
         """The earliest wake-up time of all clean rows."""
+
+    async def expired(self, now: int, limit: int) -> Rows:
+        """Clean rows whose retention is over, the longest expired first."""
+
+    async def count_expired(self, now: int) -> int:
+        """How many rows `expired` would give without a limit."""
+
+    async def next_expiry(self) -> int | None:
+        """The earliest time at which a clean row expires."""
 
     async def get_meta(self, name: str) -> str | None:
         """A value kept with the catalog, such as the clock's offset."""

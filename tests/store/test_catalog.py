@@ -390,3 +390,23 @@ async def test_ids_may_hold_what_json_escapes(catalog: CatalogStore) -> None:
     name = json.dumps({"a": ["\u2028", "'", '"', "\\", "é"]})
     await live(catalog, name)
     assert await catalog.create([new(name)]) == {Key("orders", name)}
+
+
+async def test_what_an_active_instance_does_is_noted_for_lists_and_it_stays_dirty(catalog: CatalogStore) -> None:
+    (key,) = await live(catalog, "a")
+
+    await catalog.note(key, status="running", updated=7, started=5)
+
+    (row,) = await catalog.list(status="running")
+    assert (row.updated, row.started, row.dirty) == (7, 5, True)
+
+
+async def test_a_note_that_comes_too_late_changes_nothing(catalog: CatalogStore) -> None:
+    (key,) = await live(catalog, "a")
+    await settle(catalog, key)
+
+    await catalog.note(key, status="running", updated=10, started=5)
+    await catalog.note(Key("orders", "never was"), status="running", updated=10, started=5)
+
+    (row,) = await catalog.list()
+    assert (row.status, row.updated, row.dirty) == ("waiting", 9, False)
