@@ -31,7 +31,10 @@ class Attempts:
         call = self._run.calls.get(message["call"])
         if call is None or self._run.root.dead:
             return
-        self._run.accepted(call)
+        if call.misfit is not None:
+            self._run.accepted(call)
+            self._run.make_again(call)
+            return
         scope = Scope(self._run, call, message["attempt"])
         ctx = _context(call, message["attempt"], message["config"])
         task = self._run.loop.create_task(
@@ -53,7 +56,7 @@ class Attempts:
             raise  # the loop is being closed
         except BaseException as error:  # also SystemExit: user code must not end the isolate
             ran["error"] = errors.report(error)
-            _warn_of_subclass(error)
+            warn_of_subclass(error)
         finally:
             self._tasks.pop((call.number, ctx["attempt"]), None)
             output.flush()
@@ -104,7 +107,7 @@ def _sendable(text: str, size: int) -> tuple[str, int]:
     return (text if len(text) <= MAX_TEXT else _UNDEFINED), size
 
 
-def _warn_of_subclass(error: BaseException) -> None:
+def warn_of_subclass(error: BaseException) -> None:
     """Cloudflare compares the exact name of the class, so a subclass is retried; few expect that."""
     name = type(error).__name__
     if isinstance(error, errors.NonRetryableError) and name != "NonRetryableError":
@@ -116,13 +119,13 @@ def _warn_of_subclass(error: BaseException) -> None:
 
 def _context(call: Call, attempt: int, config: dict[str, Any]) -> values.JsDict:
     step = values.JsDict(name=call.name, count=call.nth)
-    return values.JsDict(step=step, attempt=attempt, config=_js(config))
+    return values.JsDict(step=step, attempt=attempt, config=js(config))
 
 
-def _js(value: Any) -> Any:
+def js(value: Any) -> Any:
     """A fresh copy of a JSON value, with attribute access: changing it changes nothing for the next attempt."""
     if isinstance(value, dict):
-        return values.JsDict({key: _js(member) for key, member in value.items()})
+        return values.JsDict({key: js(member) for key, member in value.items()})
     if isinstance(value, list):
-        return [_js(member) for member in value]
+        return [js(member) for member in value]
     return value

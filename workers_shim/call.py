@@ -10,7 +10,10 @@ from typing import Any
 from workers_shim import current, errors, values
 from workers_shim.place import Place
 from workers_shim.scope import Scope
+from workers_shim.wire.describe import describe
 from workers_shim.wire.messages import ErrorData, Identity, Kind
+
+__all__ = ["Call", "CallFuture", "Outcome", "describe"]
 
 
 class CallFuture(asyncio.Future[None]):
@@ -43,7 +46,7 @@ class Call:
     """A call of `do`, `sleep`, `sleep_until` or `wait_for_event`."""
 
     __slots__ = ("body", "context", "delay", "function", "kind", "misfit", "name", "nth", "number", "outcome", "place",
-                 "scope", "waiters")  # fmt: skip
+                 "scope", "undo", "undo_config", "waiters")  # fmt: skip
 
     def __init__(self, number: int, kind: Kind, name: str, nth: int, scope: Scope) -> None:
         self.number = number
@@ -54,6 +57,8 @@ class Call:
         self.function: Callable[..., Any] | None = None  # the user's
         self.body: Callable[[Any], Any] | None = None  # it with its parameters filled, given the step context
         self.delay: Callable[[Any], Any] | None = None
+        self.undo: Callable[[Any], Any] | None = None  # given {ctx, error, output, stepName}
+        self.undo_config: str | None = None  # as the host reads it
         self.context: Context | None = None
         self.place: Place | None = None
         self.misfit: str | None = None  # what the journal had in its place, until it is known to be accepted
@@ -95,12 +100,3 @@ class Call:
             await waiter
             assert self.outcome is not None
         return self.outcome.unwrap()
-
-
-_VERBS: dict[Kind, str] = {"do": "do", "sleep": "sleep", "wait": "wait_for_event"}
-
-
-def describe(identity: Identity) -> str:
-    """Name a call in words for the developer: ``step.do("charge") number 1``."""
-    kind, name, nth = identity
-    return f'step.{_VERBS[kind]}("{name}") number {nth}'

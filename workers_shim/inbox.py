@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from workers_shim import compat, current, env, output
 from workers_shim.host import IsolateHost
-from workers_shim.load import Program, load, set_paths
+from workers_shim.load import Program, digest, load, set_paths
 from workers_shim.report import failure
 from workers_shim.run import Run
 from workers_shim.runs import Runs
 from workers_shim.scope import NEUTRAL
 from workers_shim.serve import Server
 from workers_shim.transport import Transport
-from workers_shim.wire.messages import Bound, Load, Start
+from workers_shim.undo import missing
+from workers_shim.wire.messages import Bound, Load, Start, Undo
 
 
 class Inbox:
-    """The receiving end of the isolate."""
+    """The receiving end of the isolate. Unless it is ``alone`` in its process, it leaves that to its owner: its streams
+    are not taken, and its garbage is not frozen."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, transport: Transport) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, transport: Transport, *, alone: bool = True) -> None:
         self.gone = asyncio.Event()
         self._loop = loop
         self._transport = transport
+        self._alone = alone
         self._partial: asyncio.Handle | None = None
         self._arming = False  # a thread has asked for `_arm`
         self._program = Program({}, {}, {})
@@ -42,6 +46,8 @@ class Inbox:
             "exec": self._of_run(lambda run, message: run.attempts.exec(message)),
             "cancel": self._of_run(lambda run, message: run.attempts.cancel(message)),
             "delay": self._of_run(lambda run, message: run.attempts.delay(message)),
+            "undo": self._undo,
+            "cancel_undo": self._of_run(lambda run, message: run.undos.cancel(message)),
             "rest": self._of_run(lambda run, message: run.pump.rest()),
             "bound": self._bound,
             "request": self._server.request,
@@ -49,6 +55,16 @@ class Inbox:
             "credit": self._server.credit,
             "drain": self._server.drain,
         }
+
+    @property
+    def runs(self) -> Runs:
+        """The runs that live here."""
+        return self._runs
+
+    @property
+    def work(self) -> set[asyncio.Future[Any]]:
+        """What requests have left behind with ``wait_until``, and is not done."""
+        return set() if self._host is None else self._host.work
 
     # ------------------------------------------------------------------------------------------- what the socket says
 
@@ -81,14 +97,25 @@ class Inbox:
 
         return handle
 
+    def _undo(self, message: Undo) -> None:
+        run = self._runs.get(message["run"])
+        if run is not None:
+            self._of_run(lambda run, message: run.undos.undo(message))(message)
+        else:  # it could not even be started
+            self._transport.send(missing(message))
+
     # ----------------------------------------------------------------------------------------------------------- load
 
     def _load(self, message: Load) -> None:
-        output.install(self._log, self._flush_later)
+        if self._alone:
+            output.install(self._log, self._flush_later)
         date, flags = message["compatibility_date"], message["compatibility_flags"]
         host = self._host = IsolateHost(self._transport.send, date, compat.flags_for(date, flags))
         current.host = host
         set_paths(message["main"])
+        sources = [os.path.dirname(message["main"])]
+        if self._alone:
+            sources.append(os.getcwd())  # the host starts us in the project's root
         host.env = env.Env(message["vars"], message["env"])
         self._exports = env.Exports(message["exports"])
         try:
@@ -98,7 +125,8 @@ class Inbox:
             self._transport.send({"t": "load_failed", **failure(error)})
             return
         output.flush_all()
-        gc.freeze()  # what is loaded stays; collections need not look at it again
+        if self._alone:
+            gc.freeze()  # what is loaded stays; collections need not look at it again
         self._server.serve(self._program, host, self._exports)
         self._transport.send(
             {
@@ -107,6 +135,7 @@ class Inbox:
                 "entrypoints": list(self._program.entrypoints),
                 "handlers": list(self._program.handlers),
                 "python": ".".join(map(str, sys.version_info[:3])),
+                "code": digest(*sources),
             }
         )
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from workers_shim.place import is_user_file
+
 MODULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules")
 
 
@@ -39,6 +41,38 @@ def load(main: str) -> Program:
         _hint(error, main)
         raise
     return _survey(module)
+
+
+def digest(*folders: str) -> str:
+    """A digest of the sources under these folders that are imported at this moment, by name and content.
+
+    What the code imports later, in the middle of a run, is not in it.
+    """
+    inside = tuple(os.path.join(folder, "") for folder in folders)
+    files = {file for module in list(sys.modules.values()) if (file := _file(module)).startswith(inside)}
+    parts: list[bytes] = []
+    for file in sorted(filter(is_user_file, files)):
+        name, content = os.path.relpath(file, folders[0]), _content(file)
+        parts += [f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape"), content]
+    # Not hashlib, whose import takes longer than everything else here. This one is keyed by the version of Python, so
+    # that the same sources on another one count as changed, which they are: their code runs differently there.
+    return importlib.util.source_hash(b"".join(parts)).hex()
+
+
+def _file(module: object) -> str:
+    """Where a module came from. What stands in `sys.modules` is not asked itself: a lazy module would be imported."""
+    if not isinstance(module, ModuleType):
+        return ""
+    file = object.__getattribute__(module, "__dict__").get("__file__")
+    return file if isinstance(file, str) else ""
+
+
+def _content(file: str) -> bytes:
+    try:
+        with open(file, "rb") as source:
+            return source.read()
+    except OSError:  # it was there when it was imported; that it is gone is a change like any other
+        return b""
 
 
 def _hint(error: ModuleNotFoundError, main: str) -> None:

@@ -6,12 +6,14 @@ Nothing here runs for a run whose results arrive one by one: then the answer is 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workers_shim.rest import busy_in, own_wait
-from workers_shim.scope import NEUTRAL, Scope
+from workers_shim import place
+from workers_shim.rest import busy_in, own_awaits, own_wait
+from workers_shim.scope import NEUTRAL, RunTask, Scope
 
 if TYPE_CHECKING:
+    from workers_shim.place import Place
     from workers_shim.run import Run
 
 FIRST_LOOK = 0.05  # seconds until code that awaits something of its own is looked at again; doubles up to LAST_LOOK
@@ -33,6 +35,8 @@ class Pump:
         self._stuck_since: float | None = None
         self._awaiting_since: float | None = None
         self._told_at = 0.0
+        self._longest = 0.0  # seconds that the longest single await of its own had taken at the last look
+        self._awaited: dict[int, tuple[asyncio.Future[Any], float]] = {}  # such awaits by id, and when each was seen
 
     def rest(self) -> None:
         """The host wants to know when the run parks."""
@@ -53,6 +57,11 @@ class Pump:
         if self._next is not None:
             self._next.cancel()
             self._next = None
+
+    @property
+    def due(self) -> bool:
+        """Whether it will look at the run again by itself."""
+        return self._next is not None
 
     def busy(self) -> bool:
         """Whether the run's code outside steps has not come to rest."""
@@ -93,6 +102,15 @@ class Pump:
         self._next = self._run.loop.call_later(self._look, self._turn, context=NEUTRAL)
         self._look = min(2 * self._look, LAST_LOOK)
 
+    def _longest_await(self, now: float) -> tuple[float, RunTask | None]:
+        """How long the longest single await of the run's code outside steps takes so far, and whose it is."""
+        found = {id(future): (future, task) for future, task in own_awaits(self._run.tasks, self._outside)}
+        self._awaited = {key: self._awaited.get(key, (future, now)) for key, (future, _) in found.items()}
+        if not found:
+            return 0.0, None
+        oldest = min(self._awaited, key=lambda key: self._awaited[key][1])
+        return now - self._awaited[oldest][1], found[oldest][1]
+
     def _blocked(self) -> None:
         """The next result's call has not been made: wait, or, when the code will not make it, go on without."""
         missing = self._run.replay.blocked()
@@ -131,9 +149,23 @@ class Pump:
         now: float = run.loop.time()
         if self._awaiting_since is None:
             self._awaiting_since = self._told_at = now
-        if now - self._told_at >= AWAITING_EVERY:
+        before = self._longest
+        self._longest, task = self._longest_await(now)
+        if now - self._told_at >= AWAITING_EVERY or before < AWAITING_EVERY <= self._longest:
             self._told_at = now
-            seconds = round(now - self._awaiting_since, 3)
-            text = "" if where is None else str(where)
-            run.send({"t": "awaiting", "run": run.number, "seconds": seconds, "where": text})
+            where = where if task is None else place.of_coroutine(task.get_coro())
+            self._tell(now - self._awaiting_since, where)
+        if 0 < AWAITING_EVERY - self._longest < self._look:  # the next look is the one that tells
+            self._look = AWAITING_EVERY - self._longest
         self._look_again()
+
+    def _tell(self, seconds: float, where: Place | None) -> None:
+        self._run.send(
+            {
+                "t": "awaiting",
+                "run": self._run.number,
+                "seconds": round(seconds, 3),
+                "longest": round(self._longest, 3),
+                "where": "" if where is None else str(where),
+            }
+        )

@@ -147,6 +147,11 @@ class Replay:
         else:
             self.queue.append(item)
 
+    def lacks(self, call: Call) -> bool:
+        """Whether the journal has the call's result, but it was too large to come along."""
+        record = self.records.get(call.identity)
+        return record is not None and record.settled and record.outcome is None
+
     def next(self) -> Record | None:
         """Take the next result that may be handed over, None when there is none yet."""
         while self.queue:

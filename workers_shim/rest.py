@@ -56,6 +56,18 @@ def own_wait(loop: Any, tasks: Iterable[RunTask], mine: Mine) -> tuple[bool, Pla
     return False, None
 
 
+def own_awaits(tasks: Iterable[RunTask], mine: Mine) -> Iterator[tuple[asyncio.Future[Any], RunTask]]:
+    """What the tasks of these scopes await themselves that neither the engine nor one of them completes.
+
+    Unlike a timer around calls of the engine (``asyncio.timeout``), these are awaits that take their time.
+    """
+    alive = [task for task in tasks if not task.done() and mine(task.scope)]
+    waits = _Waits(alive)
+    for task in alive:
+        for future in waits.leaves(task):
+            yield future, task
+
+
 def _belongs(handle: Any, mine: Mine) -> bool:
     if handle._cancelled:
         return False
@@ -82,6 +94,20 @@ class _Waits:
             waiter = getattr(task, "_fut_waiter", None)
             self._seen[task] = waiter is None or self._own_future(waiter, task)
         return self._seen[task]
+
+    def leaves(self, task: asyncio.Task[Any]) -> Iterator[asyncio.Future[Any]]:
+        """What a task awaits of its own, behind the standard library's combinators."""
+        waiter = getattr(task, "_fut_waiter", None)
+        return iter(()) if waiter is None else self._leaves(waiter, task)
+
+    def _leaves(self, future: asyncio.Future[Any], waiting: asyncio.Task[Any] | None) -> Iterator[asyncio.Future[Any]]:
+        if future.done() or isinstance(future, CallFuture) or future in self._alive:
+            return  # a task of ours is looked at by itself
+        sources = None if isinstance(future, asyncio.Task) else self._sources(future, waiting)
+        if sources is None:
+            yield future
+        for source in sources or ():
+            yield from self._leaves(source, None)
 
     def _own_future(self, future: asyncio.Future[Any], waiting: asyncio.Task[Any] | None) -> bool:
         if future.done() or isinstance(future, CallFuture):

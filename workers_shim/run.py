@@ -22,12 +22,14 @@ from workers_shim.pump import Pump
 from workers_shim.replay import Record, Replay
 from workers_shim.scope import NEUTRAL, SCOPE, RunTask, Scope
 from workers_shim.step import make_step
+from workers_shim.undo import PHASE, Undos
 from workers_shim.wire.frames import MAX_TEXT
 from workers_shim.wire.messages import Call as CallMessage
 from workers_shim.wire.messages import Kind, Ret, Start
 
 Send = Callable[[Mapping[str, Any]], None]
 
+_NULL = values.encode(None)[0]
 _EPOCH = datetime(1970, 1, 1)  # naive, as the SDK's timestamps are: the isolate runs in UTC
 
 
@@ -44,6 +46,8 @@ class Run:
         self.replay = Replay(start["journal"])
         self.pump = Pump(self)
         self.attempts = Attempts(self)
+        self.undos = Undos(self)
+        self.undoing = start.get("undo", False)  # the code is repeated for its undo functions only
         self.calls: dict[int, Call] = {}  # sent, and not answered
         self.sent = 0
         self.given = 0
@@ -85,14 +89,17 @@ class Run:
         self.over = True
         self.replay.left = 0
         self.send(done)
+        self.undos.ended()
 
     def _event(self) -> values.JsDict:
         event = self._start["event"]
+        schedule = {"schedule": values.JsDict(event["schedule"])} if "schedule" in event else {}
         return values.JsDict(
             payload=values.decode(event["payload"]),
             timestamp=_EPOCH + timedelta(milliseconds=event["timestamp"]),
             instanceId=self._start["instance"],
             workflowName=self._start["workflow"],
+            **schedule,
         )
 
     # ------------------------------------------------------------------------------------------------------- calls
@@ -109,6 +116,8 @@ class Run:
     def make(self, wire_kind: str, name: Any, arg: str, prepare: Callable[[Call], None] | None = None) -> Call:
         """Make a call; what it gives comes from `Call.wait`."""
         scope = SCOPE.get()
+        if scope is not None and scope.undo:
+            raise errors.revive({"name": "Error", "message": PHASE})
         if scope is None or scope.run is not self:  # a step object that went to other hands
             scope = self.root
         kind: Kind = "sleep" if wire_kind == "until" else wire_kind  # type: ignore[assignment]
@@ -121,7 +130,9 @@ class Run:
         if prepare is not None:
             prepare(call)
         self._last = call
-        if nested or not self._repeat(call):
+        if call.undo is not None:
+            self.undos.keep(call)
+        if (nested or not self._repeat(call)) and not (self.undoing and not self.replay.lacks(call)):
             self._send_call(call, wire_kind, arg)
         if self.pump.asked:
             self.pump.stir()
@@ -158,6 +169,10 @@ class Run:
             message["parent"] = call.scope.call.number
         if call.delay is not None:
             message["delay_function"] = True
+        if call.undo is not None:
+            message["rollback"] = True
+        if call.undo_config is not None:
+            message["rollback_config"] = call.undo_config
         self.send(message)  # raises when it is too large: then nobody will answer it
         self.calls[call.number] = call
         self.sent += 1
@@ -192,6 +207,10 @@ class Run:
         if call.misfit is not None:
             self.report(call.misfit, describe(call.identity), call.place)
             call.misfit = None
+
+    def make_again(self, call: Call) -> None:
+        """Leave the host the last word before the callback of a call runs that does not fit: it may let the run go."""
+        self._send_call(call, "do", _NULL)  # the config is recorded
 
     def hand_over(self, record: Record) -> None:
         """Give the code the next result."""
@@ -238,12 +257,14 @@ class Run:
         self.replay.left = 0
         self.pump.stop()
         self.send(done)
+        self.undos.ended()
 
     def release(self) -> None:
         """Drop everything that belongs to the run."""
         self.over = self.root.dead = True
         self.replay.left = 0
         self.pump.stop()
+        self.undos.release()
         for task in list(self.tasks):
             task.scope.dead = True
             task.cancel()

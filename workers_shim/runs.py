@@ -34,10 +34,14 @@ class Runs:
         """A run, unless it was released; the host may not know yet."""
         return self._runs.get(number)
 
+    def all(self) -> list[Run]:
+        """The runs that were not released."""
+        return list(self._runs.values())
+
     def muted(self, number: int) -> bool:
         """Whether a run's output outside steps is the echo of a replay."""
         run = self._runs.get(number)
-        return run is not None and run.replay.muted
+        return run is not None and (run.replay.muted or run.undoing)
 
     def fail(self, number: int, error: Exception) -> None:
         """End a run that the isolate cannot serve; all others go on."""

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 class Scope:
-    """A run's code outside steps (``call`` is None), or one attempt of one of its steps."""
+    """A run's code outside steps (``call`` is None), or one attempt of one of its steps or of what undoes it."""
 
-    __slots__ = ("attempt", "call", "dead", "run")
+    __slots__ = ("attempt", "call", "dead", "run", "undo")
 
-    def __init__(self, run: Run, call: Call | None = None, attempt: int | None = None) -> None:
+    def __init__(self, run: Run, call: Call | None = None, attempt: int | None = None, *, undo: bool = False) -> None:
         self.run = run
         self.call = call
         self.attempt = attempt
+        self.undo = undo  # the attempt is of the call's undo function
         self.dead = False  # given up: what it still asks for is never answered
 
     def inside(self, context: Context) -> Context:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workers_shim import current, errors, values, well_formed
 from workers_shim.call import Call
+from workers_shim.rollback import undo_function
 from workers_shim.web.proxy import JsProxy, plain
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ _HELP = "See https://developers.cloudflare.com/workflows/build/sleeping-and-retr
 class Step:
     """One decorated function: how it is called, and what its last call gave."""
 
-    __slots__ = ("concurrent", "config", "depends", "flight", "function", "memo", "name", "parameters")
+    __slots__ = ("concurrent", "config", "depends", "flight", "function", "memo", "name", "parameters", "rollback",
+                 "rollback_config")  # fmt: skip
 
     def __init__(self, name: str, function: Callable[..., Any], config: Any, concurrent: bool) -> None:
         self.name = name
@@ -34,6 +36,8 @@ class Step:
         self.config = config
         self.concurrent = concurrent
         self.depends: Sequence[Any] | None = None
+        self.rollback: Any = None
+        self.rollback_config: Any = None
         self.parameters: list[Parameter] | None = None
         self.memo: tuple[Any] | None = None  # what the last call that succeeded gave: the very object
         self.flight: Call | asyncio.Task[Any] | None = None
@@ -130,10 +134,17 @@ class WorkflowStep:
         return await self._call(step)
 
     def _make(self, step: Step, body: Callable[[Any], Any]) -> Call:
+        undo = undo_config = None
+        if step.rollback is not None or step.rollback_config is not None:
+            undo = undo_function(step.name, step.rollback)
+            if step.rollback_config is not None:
+                undo_config = _config(step.name, step.rollback_config, "Rollback")[0]
         self._run.count_step()
         arg, delay = _config(step.name, step.config)
 
         def prepare(call: Call) -> None:
+            call.undo = undo
+            call.undo_config = undo_config
             call.function = step.function
             call.body = body
             call.delay = delay
@@ -149,11 +160,21 @@ class WorkflowStep:
 class ImplicitStep(WorkflowStep):
     """Parameters take the results of the steps that they are named after."""
 
-    def do(self, name: str | None = None, *, concurrent: bool = False, config: Any = None) -> Decorator:
-        """Make a function a step."""
+    def do(
+        self,
+        name: str | None = None,
+        *,
+        concurrent: bool = False,
+        config: Any = None,
+        rollback: Any = None,
+        rollback_config: Any = None,
+    ) -> Decorator:
+        """Make a function a step. ``rollback`` undoes it when the instance fails later, or is terminated so."""
 
         def decorate(function: Callable[..., Any]) -> Callable[[], Awaitable[Any]]:
-            return self._decorate(Step(_name(name, function), function, config, concurrent))
+            step = Step(_name(name, function), function, config, concurrent)
+            step.rollback, step.rollback_config = rollback, rollback_config
+            return self._decorate(step)
 
         return decorate
 
@@ -180,12 +201,15 @@ class LegacyStep(WorkflowStep):
         depends: Sequence[Any] | None = None,
         concurrent: bool = False,
         config: Any = None,
+        *,
+        rollback: Any = None,
+        rollback_config: Any = None,
     ) -> Decorator:
-        """Make a function a step."""
+        """Make a function a step. ``rollback`` undoes it when the instance fails later, or is terminated so."""
 
         def decorate(function: Callable[..., Any]) -> Callable[[], Awaitable[Any]]:
             step = Step(_name(name, function), function, config, concurrent)
-            step.depends = depends
+            step.depends, step.rollback, step.rollback_config = depends, rollback, rollback_config
             return self._decorate(step)
 
         return decorate
@@ -266,7 +290,7 @@ def _duration(value: Any) -> Any:
     return value / timedelta(milliseconds=1)
 
 
-def _config(name: str, config: Any) -> tuple[str, Callable[[Any], Any] | None]:
+def _config(name: str, config: Any, what: str = "Step") -> tuple[str, Callable[[Any], Any] | None]:
     """A config as the host reads it, and its delay function, which stays here."""
     if config is None:
         return _NULL, None
@@ -283,5 +307,5 @@ def _config(name: str, config: Any) -> tuple[str, Callable[[Any], Any] | None]:
     try:
         return _encode(config), delay
     except Exception as error:  # what cannot travel is no config; the engine says it in these words
-        text = f'WorkflowFatalError: Step config for "{name}" is in a invalid format. {_HELP}'
+        text = f'WorkflowFatalError: {what} config for "{name}" is in a invalid format. {_HELP}'
         raise errors.revive({"name": "Error", "message": text}) from error

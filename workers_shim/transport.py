@@ -66,7 +66,7 @@ class Transport(asyncio.BufferedProtocol):
 
     async def connect(self, sock: socket.socket, receiver: Receiver) -> None:
         """Speak frames over a connected socket."""
-        self._receiver = receiver
+        self.attach(receiver)
         await self._loop.create_connection(lambda: self, sock=sock)
 
     # ------------------------------------------------------------------------------------------------------ sending
@@ -116,6 +116,10 @@ class Transport(asyncio.BufferedProtocol):
             self._socket.write(self._writer.take(AT_ONCE))
             if self.logs:
                 self._take_logs()
+
+    def attach(self, receiver: Receiver) -> None:
+        """Hand what arrives to this receiver."""
+        self._receiver = receiver
 
     # ------------------------------------------------------------------------------------------- asyncio's callbacks
 

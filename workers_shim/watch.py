@@ -93,8 +93,9 @@ class Watch:
         scope = task.scope
         pulse["run"] = scope.run.number
         if scope.call is not None and scope.attempt is not None:
-            pulse["call"] = scope.call.number
             pulse["attempt"] = scope.attempt
+            if not scope.undo:
+                pulse["call"] = scope.call.number
 
 
 def _line(pulse: Pulse) -> bytes:

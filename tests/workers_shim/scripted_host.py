@@ -62,11 +62,19 @@ class ScriptedHost:
     # ------------------------------------------------------------------------------------------------------ speaking
 
     def start(
-        self, entrypoint: type[Any], journal: list[list[Any]] | None = None, payload: Any = None, limit: int = 10000
+        self,
+        entrypoint: type[Any],
+        journal: list[list[Any]] | None = None,
+        payload: Any = None,
+        limit: int = 10000,
+        undo: bool = False,
+        schedule: Message | None = None,
     ) -> int:
-        """Start a run of the class; gives its number."""
+        """Start a run of the class; gives its number. One to ``undo`` is repeated for its undo functions only."""
         self._number += 1
-        event = {"payload": text({} if payload is None else payload), "timestamp": 1_750_000_000_123}
+        event: Message = {"payload": text({} if payload is None else payload), "timestamp": 1_750_000_000_123}
+        if schedule is not None:
+            event["schedule"] = schedule
         self.runs.start(
             {
                 "t": "start",
@@ -77,6 +85,7 @@ class ScriptedHost:
                 "event": event,  # type: ignore[typeddict-item]
                 "step_limit": limit,
                 "journal": journal or [],
+                "undo": undo,
             },
             entrypoint,
             object(),
@@ -99,6 +108,24 @@ class ScriptedHost:
         if "error" not in extra:
             message["value"] = text(value)
         run.ret(message)
+
+    def undo(self, run: int, name: str, nth: int = 1, attempt: int = 1, **more: Any) -> None:
+        """Ask for a step's undo function; ``error`` and ``output`` may be given."""
+        found = self.runs.get(run)
+        assert found is not None
+        context = {"step": {"name": name, "count": nth}, "attempt": 1, "config": CONFIG}
+        error = more.pop("error", {"name": "Error", "message": "boom"})
+        if "output" in more:
+            more["output"] = text(more["output"])
+        message: Any = {"t": "undo", "run": run, "name": name, "nth": nth, "attempt": attempt}
+        message |= {"context": context, "error": error, **more}
+        found.undos.undo(message)
+
+    def cancel_undo(self, run: int, name: str, nth: int = 1, attempt: int = 1) -> None:
+        """Give an attempt of an undo function up."""
+        found = self.runs.get(run)
+        assert found is not None
+        found.undos.cancel({"t": "cancel_undo", "run": run, "name": name, "nth": nth, "attempt": attempt})
 
     def rest(self, run: int) -> None:
         """Ask when the run parks."""

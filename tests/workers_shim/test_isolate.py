@@ -307,3 +307,51 @@ def test_a_run_that_cannot_be_served_ends_and_the_others_live_on(tmp_path: Path)
         assert value(running.finish(3)) == "lives"
         running.send({"t": "release", "run": 1}, {"t": "release", "run": 2})
         assert [running.next("released")["run"] for _ in range(2)] == [1, 2]
+
+
+UNDO = {
+    "t": "undo",
+    "run": 1,
+    "name": "a",
+    "nth": 1,
+    "attempt": 2,
+    "context": {},
+    "error": {"name": "E", "message": ""},
+}
+
+
+def test_a_blocked_undo_function_shows_in_the_pulse_as_an_attempt_of_no_call(tmp_path: Path) -> None:
+    main = worker(
+        tmp_path,
+        """
+        import time
+        from workers import WorkflowEntrypoint
+
+        class Flow(WorkflowEntrypoint):
+            async def run(self, event, step):
+                await step.do("a", rollback=stuck)(lambda: None)()
+
+        def stuck():
+            while True:
+                time.sleep(0.01)
+        """,
+    )
+    with isolate(main) as running:
+        running.next("loaded")
+        running.send(start_message("Flow"))
+        running.finish(1)
+        running.send(UNDO)
+        deadline = time.monotonic() + 20
+        while "attempt" not in (pulse := running.pulse()):
+            assert time.monotonic() < deadline
+        assert (pulse["run"], pulse["attempt"], pulse["code"].endswith("in stuck")) == (1, 2, True)
+        assert "call" not in pulse
+
+
+def test_a_run_that_could_not_be_started_has_no_undo_functions(tmp_path: Path) -> None:
+    main = worker(tmp_path, "")
+    with isolate(main) as running:
+        running.next("loaded")
+        running.send({**start_message("Flow"), "undo": True}, UNDO)
+        head = {"t": "undone", "run": 1, "name": "a", "nth": 1, "attempt": 2}
+        assert running.next("undone") == {**head, "missing": True}

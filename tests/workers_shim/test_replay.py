@@ -117,6 +117,43 @@ async def test_call_that_code_no_longer_makes_is_told_and_passed_over() -> None:
     assert told["line"] > 0
 
 
+async def test_the_callback_of_a_call_that_does_not_fit_runs_only_when_the_host_has_heard_of_it() -> None:
+    ran: list[int] = []
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            return await step.do("new")(lambda: ran.append(1))()
+
+    host = ScriptedHost()
+    host.start(Flow, recorded("do", "old"))
+    call = await host.next("call")
+    host.exec(call)
+    await turns()
+    assert ran == []
+    assert [m["t"] for m in host.heard] == ["call", "mismatch", "call"]
+
+    again = await host.next("call")
+    assert (again["call"], again["name"], again["nth"]) == (call["call"], "new", 1)
+    host.exec(again)
+    await turns()
+    assert ran == [1]
+
+
+async def test_a_host_that_lets_the_run_go_at_a_mismatch_keeps_the_callback_from_running() -> None:
+    ran: list[int] = []
+
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            return await step.do("new")(lambda: ran.append(1))()
+
+    host = ScriptedHost()
+    run = host.start(Flow, recorded("do", "old"))
+    host.exec(await host.next("call"))
+    host.release(run)
+    await host.next("released")
+    assert ran == []
+
+
 async def test_calls_made_in_another_order_are_told_and_get_their_own_results() -> None:
     class Flow(Base):
         async def run(self, event: Any, step: Any) -> Any:

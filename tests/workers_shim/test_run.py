@@ -65,6 +65,19 @@ async def test_event_is_a_dict_with_attributes_and_a_naive_timestamp() -> None:
     assert value(await host.next("done")) == [5, "one", "flow", datetime(2025, 6, 15, 15, 6, 40, 123000)]
 
 
+async def test_the_event_of_a_scheduled_instance_names_its_cron_entry_and_others_have_none() -> None:
+    class Flow(Base):
+        def run(self, event: Any, step: Any) -> Any:
+            schedule = event.get("schedule")
+            return None if schedule is None else [schedule.cron, event["schedule"]["scheduledTime"]]
+
+    host = ScriptedHost()
+    host.start(Flow, schedule={"cron": "0 3 * * *", "scheduledTime": 1_750_000_000_000})
+    assert value(await host.next("done")) == ["0 3 * * *", 1_750_000_000_000]
+    host.start(Flow)
+    assert value(await host.next("done")) is None
+
+
 async def test_error_of_run_is_told_with_its_traceback() -> None:
     class Flow(Base):
         async def run(self, event: Any, step: Any) -> Any:
@@ -259,7 +272,7 @@ async def test_delay_function_is_asked_with_one_argument() -> None:
     assert value(await host.next("delayed")) == 204
 
 
-async def test_delay_function_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_c150_delay_function_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempt, "DELAY_LIMIT", 0.01)
 
     class Flow(Base):

@@ -37,7 +37,7 @@ async def result(body: Callable[[Any], Awaitable[Any]], *, implicit: bool = True
     return value(done), host.told("call")
 
 
-async def test_name_defaults_to_the_functions_own() -> None:
+async def test_c268_name_defaults_to_the_functions_own() -> None:
     async def body(step: ImplicitStep) -> Any:
         @step.do()
         def charge() -> str:
@@ -81,7 +81,7 @@ async def test_nothing_runs_until_the_step_is_called() -> None:
 
 
 @pytest.mark.parametrize("concurrent", [False, True])
-async def test_parameters_take_the_results_of_the_steps_they_are_named_after(concurrent: bool) -> None:
+async def test_c269_parameters_take_the_results_of_the_steps_they_are_named_after(concurrent: bool) -> None:
     async def body(step: ImplicitStep) -> Any:
         step.do("a")(lambda: "A")
         step.do("b")(lambda: "B")
@@ -164,7 +164,7 @@ async def test_steps_of_one_name_keep_their_own_results_and_the_later_one_is_the
     assert (await result(body))[0] == [1, 2, 2]
 
 
-async def test_unknown_parameter_fails_when_called_and_the_note_lists_the_known_steps() -> None:
+async def test_c270_unknown_parameter_fails_when_called_and_the_note_lists_the_known_steps() -> None:
     async def body(step: Any) -> Any:
         step.do("load")(lambda: 0)
         seen = []

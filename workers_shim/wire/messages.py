@@ -64,6 +64,7 @@ class Loaded(TypedDict):
     entrypoints: list[str]
     handlers: list[str]  # legacy on_* functions
     python: str  # "3.12.1"
+    code: str  # digest of the project's sources that are imported now
 
 
 class LoadFailed(TypedDict):
@@ -110,9 +111,17 @@ class Log(TypedDict):
 Entry = list[Any]
 
 
+class ScheduleData(TypedDict):
+    """Which cron entry created the instance, as ``event.schedule`` shows it."""
+
+    cron: str
+    scheduledTime: int  # ms since the epoch
+
+
 class EventData(TypedDict):
     payload: str  # devalue text
     timestamp: int  # ms since the epoch: when the instance was created
+    schedule: NotRequired[ScheduleData]
 
 
 class Start(TypedDict):
@@ -126,6 +135,7 @@ class Start(TypedDict):
     event: EventData
     step_limit: int
     journal: list[Entry]
+    undo: NotRequired[bool]  # the run is repeated for its undo functions: calls beyond the journal are never answered
 
 
 class Call(TypedDict):
@@ -146,6 +156,7 @@ class Call(TypedDict):
     parent: NotRequired[int]  # the call in whose callback this one was made
     delay_function: NotRequired[bool]
     rollback: NotRequired[bool]
+    rollback_config: NotRequired[str]  # devalue text of the undo function's config, as given
 
 
 class Exec(TypedDict):
@@ -211,6 +222,54 @@ class Delayed(TypedDict):
     timeout: NotRequired[bool]
 
 
+class Undo(TypedDict):
+    """H>I: run the undo function of the `do` call (name, nth), when the run has made that call (again).
+
+    ``attempt`` counts the undo function's attempts; ``context`` is the step context of the step's last attempt.
+    """
+
+    t: Literal["undo"]
+    run: int
+    name: str
+    nth: int
+    attempt: int
+    context: dict[str, Any]  # {step: {name, count}, attempt, config}
+    error: ErrorData  # why the instance is undone
+    output: NotRequired[str]  # devalue text; absent when the step has none
+
+
+class Undoing(TypedDict):
+    """I>H: the undo function is about to start; its timeout counts from here."""
+
+    t: Literal["undoing"]
+    run: int
+    name: str
+    nth: int
+    attempt: int
+
+
+class Undone(TypedDict):
+    """I>H: the undo function ended, or (``missing``) the code no longer comes to a call that has one."""
+
+    t: Literal["undone"]
+    run: int
+    name: str
+    nth: int
+    attempt: int
+    error: NotRequired[ErrorData]
+    missing: NotRequired[bool]
+
+
+class CancelUndo(TypedDict):
+    """H>I: this attempt of an undo function is given up; cancel its task, say nothing more of it."""
+
+    t: Literal["cancel_undo"]
+    run: int
+    name: str
+    nth: int
+    attempt: int
+
+
 class Ret(TypedDict):
     """H>I: the call settled (or, ``refused``, was not accepted: nothing about it is in the journal)."""
 
@@ -245,6 +304,7 @@ class Awaiting(TypedDict):
     t: Literal["awaiting"]
     run: int
     seconds: float
+    longest: NotRequired[float]  # seconds that the longest single await has taken by now
     where: str  # "file:line in function"
 
 
@@ -379,7 +439,8 @@ INLINE_TOTAL = 8 * 1024 * 1024  # characters of all values in one Start
 
 class Pulse(TypedDict):
     """``blocked``: seconds since the event loop last came round. ``run``, ``call``, ``attempt``: the callback that
-    is running at this moment, if one is; ``code`` names the place ("file:line in function")."""
+    is running at this moment, if one is (an undo function has an attempt, and no call); ``code`` names the place
+    ("file:line in function")."""
 
     blocked: float
     run: NotRequired[int]
