@@ -38,7 +38,7 @@ FIXTURES = ROOT / "fixtures"
 COMMAND = (sys.executable, "-P", "-m", "runtime.cli.main")  # -P: the project's folder is not on the command's path
 PATIENCE = 30.0  # seconds until a test gives up; only failing tests wait so long
 LOOK_AGAIN = 0.02  # seconds between two looks
-READY = re.compile(r"Ready on (http://\S+)")
+READY = re.compile(r'Ready on (http://[^\s"]+)')
 CLOCK_OFFSET = "clock_offset_ms"
 
 Found = TypeVar("Found")

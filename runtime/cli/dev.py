@@ -28,11 +28,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_server(dev.add_argument)
     _add_project(dev.add_argument)
     _add_state(dev.add_argument)
+    _add_checks(dev.add_argument)
 
 
 def _add_server(add: Add) -> None:
     add("--port", type=port, default=DEFAULT_PORT, help="port to listen on; 0 takes any (default: %(default)s)")
     add("--ip", type=filled, default=DEFAULT_IP, help="address to listen on (default: %(default)s)")
+    add(
+        "--no-schedules",
+        dest="schedules",
+        action="store_false",
+        help="do not create instances when the schedules of workflows say so",
+    )
     add("--no-watch", dest="watch", action="store_false", help="do not reload when files change")
     add(
         "--log-format",
@@ -92,6 +99,19 @@ def _add_state(add: Add) -> None:
     )
 
 
+def _add_checks(add: Add) -> None:
+    add(
+        "--strict-replay",
+        action="store_true",
+        help="end an instance with an error when its replay does not fit its history",
+    )
+    add(
+        "--replay-every-step",
+        action="store_true",
+        help="drop each instance from memory after every step and replay it, so that code which leans on memory fails",
+    )
+
+
 def options(parsed: argparse.Namespace) -> Options:
     """The parsed words as the host takes them."""
     return Options(
@@ -107,6 +127,9 @@ def options(parsed: argparse.Namespace) -> Options:
         log_format=parsed.log_format,
         hibernate_after=parsed.hibernate_after,
         durability=parsed.durability,
+        schedules=parsed.schedules,
+        strict_replay=parsed.strict_replay,
+        replay_every_step=parsed.replay_every_step,
     )
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from runtime.engine.durations import SECOND, UNITS, milliseconds, show, unknown_unit
+from runtime.engine.durations import UNITS, milliseconds, show, unknown_unit
+from runtime.engine.rules import CLOUDFLARE
 
 _KNOWN = ", ".join(unit for unit in UNITS if unit != "m")
 
@@ -35,7 +36,7 @@ def _wait(name: str, options: dict[str, Any]) -> Iterator[str]:
     call = f'step.wait_for_event("{name}")'
     timeout = options.get("timeout")
     yield from _duration(call, "timeout", timeout)
-    if 0 < milliseconds(timeout) < SECOND:
+    if 0 < milliseconds(timeout) < CLOUDFLARE.min_event_timeout:
         yield f"{call}: the timeout {timeout!r} is under a second; Cloudflare refuses it in production."
 
 

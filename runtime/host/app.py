@@ -15,23 +15,19 @@ from runtime.store import Store, StoreError
 from wrangler_compat import Project
 
 from . import banner
-from .binding import Bindings
 from .clock import Clock
-from .dispatch import Dispatch
 from .errors import CelldError
 from .failures import FailureReports
 from .front import FrontDoor
-from .instances import Instances
 from .isolates import Isolates, Loaded
 from .recovery import recover
 from .reload import Reloader, Sources
-from .reports import Reports
-from .run_messages import RunMessages
+from .runs import REPEATS
+from .schedules import Schedules, entries_of
 from .server import http_server
+from .shell import Shell
 from .start import Start
 from .stuck import StuckWatch
-from .subscriptions import Subscriptions
-from .wakeups import Wakeups
 from .workflows import load_message, workflows_of
 
 CLOCK_OFFSET = "clock_offset_ms"  # the catalog's name for the user's offset
@@ -55,34 +51,24 @@ async def serve(start: Start, terminal: Terminal) -> int:
             sock.close()
 
 
-class DevServer:
-    """The parts of a running project, and how they are joined."""
+class DevServer(Shell):
+    """The parts of a running project: the shell, with isolates, an HTTP server and hot reload around it."""
 
     def __init__(self, start: Start, store: Store, terminal: Terminal) -> None:
-        self.start, self.store, self.terminal = start, store, terminal
+        self.start, self.store = start, store
         self.options, self.project = start.options, start.project
-        self.reports = Reports(terminal)
-        self.clock = Clock()
-        self.instances = Instances(
+        grace_ms = round(self.options.hibernate_after * 1000)
+        super().__init__(Clock(), store.catalog, store.journals, terminal, grace_ms=grace_ms)
+        self.instances.on_events = FailureReports(terminal).happened
+        self.dispatch.mismatches.strict = self.options.strict_replay
+        self.runs.repeats = REPEATS if self.options.replay_every_step else 0
+        self.schedules = Schedules(
             self.clock,
             store.catalog,
-            store.journals,
-            grace_ms=round(self.options.hibernate_after * 1000),
-            publish=lambda key, first, events: self.subscriptions.published(key, first, events),
-            report=self.reports.instance,
-        )
-        self.runs = self.instances.runs
-        self.runs.on_outside_await = self.reports.outside_await
-        self.subscriptions = Subscriptions(self.instances.lines)
-        self.instances.on_events = FailureReports(terminal).happened
-        self.instances.on_deleted = self.subscriptions.deleted
-        self.wakeups = Wakeups(self.clock, store.catalog, self.instances, self.reports.wake_up)
-        self.dispatch = Dispatch(
-            self.instances.turns,
-            self.runs,
-            RunMessages(self.runs, self.clock.now, self.reports.advice),
-            Bindings(self.instances, self.subscriptions),
-            terminal,
+            self.instances,
+            entries_of(self.project) if self.options.schedules else (),
+            missed=self.reports.missed,
+            failed=self.reports.not_fired,
         )
         self.join_isolates()
 
@@ -129,6 +115,8 @@ class DevServer:
             server = http_server(self.ingress, self.terminal, self.ready)
             recovered = await recover(self.store.catalog, self.store.journals, self.instances)
             banner.show(self.terminal, self.options, self.project, self.start.interpreter, self.store, recovered)
+            await self.schedules.open()
+            banner.show_schedules(self.terminal, self.options, self.project, self.schedules.next)
             if not await self.isolates.begin(self.start.role, self.start.child) and not self.options.watch:
                 return 1
             if self.isolates.problem is None and (missing := self.missing_classes()):
@@ -137,6 +125,8 @@ class DevServer:
             if self.options.watch:
                 background.append(asyncio.create_task(self.reloader.watch(self.start.loaded_at)))
             self.wakeups.start()
+            self.sweeper.start()
+            self.schedules.start()
             with self.signals(server):
                 await server.serve(self.start.sockets)
             return 0
@@ -174,7 +164,9 @@ class DevServer:
 
     async def close(self) -> None:
         """Let what runs come to a good place, then leave everything as the journals have it."""
+        await self.schedules.close()
         await self.wakeups.close()
+        await self.sweeper.close()
         await self.runs.drain(ATTEMPTS_FINISH)
         await self.instances.close()
         await self.isolates.close()
@@ -189,7 +181,8 @@ class DevServer:
     def serving(self, loaded: Loaded) -> None:
         """An isolate has loaded the code."""
         if loaded.role == "work":
-            self.runs.serve(loaded.isolate, workflows_of(self.project, self.options.target), loaded.workflows)
+            workflows = workflows_of(self.project, self.options.target)
+            self.runs.serve(loaded.isolate, workflows, loaded.workflows, loaded.code)
 
     def missing_classes(self) -> Exception | None:
         """The error that names Workflows whose class the code does not have."""

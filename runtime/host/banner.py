@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from runtime.cli.terminal import Terminal
@@ -15,6 +15,8 @@ from .errors import ProjectError
 from .interpreter import Interpreter, version_note
 from .options import Options
 from .recovery import Recovered
+from .schedules import Entry
+from .times import utc
 
 
 def show(
@@ -38,6 +40,7 @@ def show(
         secret = f" and secrets {', '.join(sorted(project.secrets))}" if project.secrets else ""
         terminal.line(f"  Variables {', '.join(names) or 'none'}{secret}")
     terminal.line(f"  State {_short(store.folder.path)} (survives {_survives(options)})")
+    _show_checks(terminal, options)
     _show_notices(terminal, project.warnings, project.notes)
     note = version_note(interpreter, project.compatibility_date, project.compatibility_flags)
     if note is not None:
@@ -54,6 +57,23 @@ def show(
     )
 
 
+def show_schedules(terminal: Terminal, options: Options, project: Project, next_times: Mapping[Entry, int]) -> None:
+    """Print when each schedule fires next, or that none does."""
+    for entry, at in next_times.items():
+        terminal.line(f"  Schedule {entry.cron.text} of {entry.workflow}: next {utc(at)}")
+        terminal.event("schedule", workflow=entry.workflow, cron=entry.cron.text, next=at)
+    off = [f"{text} of {declared.name}" for declared in project.workflows for text in declared.schedules]
+    if off and not options.schedules:
+        terminal.line(f"  Schedules are off (--no-schedules): {', '.join(off)}")
+
+
+def _show_checks(terminal: Terminal, options: Options) -> None:
+    if options.replay_every_step:
+        terminal.line("  Replay: every instance is dropped and replayed after each step (--replay-every-step)")
+    if options.strict_replay:
+        terminal.line("  Replay: one that does not fit the history ends its instance (--strict-replay)")
+
+
 def _show_notices(terminal: Terminal, warnings: Iterable[Notice], notes: Iterable[Notice]) -> None:
     for notice in warnings:
         terminal.warning(notice.text, notice.hint)
@@ -62,6 +82,8 @@ def _show_notices(terminal: Terminal, warnings: Iterable[Notice], notes: Iterabl
 
 
 def _show_recovered(terminal: Terminal, recovered: Recovered) -> None:
+    if recovered.expired:
+        terminal.line(f"  Expired while the server was down: {_instances(recovered.expired)}, deleted now")
     if not recovered.resumed and not recovered.waiting:
         return
     told = f"  {_instances(recovered.resumed)} taken up again, {recovered.waiting} waiting"

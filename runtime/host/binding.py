@@ -15,20 +15,22 @@ from workers_shim.wire.neutral import Undefined
 
 from . import binding_rules as rules
 from .binding_rules import Refused, not_found, workflow_error
-from .instances import Instances, NewInstance, NotFound
+from .instances import Instances, NotFound
+from .new_instance import NewInstance
+from .retention import asked_retention
 from .subscriptions import Subscriptions
 from .values import EMPTY_OBJECT, UNDEFINED, UNDEFINED_VALUE, build, json_shaped, plain
 
 Arguments = list[Any]
 _SHARED = ("params", "retention", "locationHint")
-PAYLOAD_TOO_LARGE = "(body) The payload exceeds the maximum size of 1MiB"
 
 
 class Bindings:
     """Answers `bind` messages. Values of users stay text all the way to the journal."""
 
-    def __init__(self, instances: Instances, subscriptions: Subscriptions) -> None:
+    def __init__(self, instances: Instances, subscriptions: Subscriptions, advise: Callable[[Key, str], None]) -> None:
         self._instances = instances
+        self._advise = advise
         self._subscriptions = subscriptions
         self._operations: dict[str, Callable[[str, Arguments], Awaitable[Any]]] = {
             "create": self._create,
@@ -67,7 +69,7 @@ class Bindings:
         options = args[0] if args and args[0] is not None else {}
         if not isinstance(options, dict):
             raise workflow_error(rules.INVALID_ARGUMENT)
-        new = _new(options)
+        new = self._new(workflow, options)
         if not rules.is_id(new.id):
             raise workflow_error(rules.INVALID_ID)
         if await self._instances.create(workflow, [new]):
@@ -81,17 +83,17 @@ class Bindings:
         if not isinstance(given, dict) or not given.keys() & {"count", "instances"}:
             raise workflow_error(rules.INVALID_ARGUMENT)
         wanted = _counted(given) if "count" in given else _listed(given)
-        return await self._create_object(workflow, [_new(options) for options in wanted])
+        return await self._create_object(workflow, [self._new(workflow, options) for options in wanted])
 
     async def _create_list(self, workflow: str, given: list[Any]) -> Any:
         """The older form: ids that exist, or that stand twice in the list, are left out of the answer."""
         if not given:
-            raise workflow_error("batchCreate should have at least 1 instance")
+            raise workflow_error(rules.NONE_TO_CREATE)
         if len(given) > rules.MAX_BATCH:
-            raise workflow_error("batchCreate only supports 100 instances at a time")
+            raise workflow_error(rules.TOO_MANY_TO_CREATE)
         if not all(isinstance(options, dict) for options in given):
             raise workflow_error(rules.INVALID_ARGUMENT)
-        wanted = [_new(options) for options in given]
+        wanted = [self._new(workflow, options) for options in given]
         if not all(rules.is_id(new.id) for new in wanted):
             raise workflow_error(rules.INVALID_ID)
         unique = {new.id: new for new in reversed(wanted)}
@@ -118,6 +120,17 @@ class Bindings:
         ]
         return {"created": created, "errors": errors}
 
+    def _new(self, workflow: str, options: dict[str, Any]) -> NewInstance:
+        params = options.get("params", EMPTY_OBJECT)
+        _check_size(params)
+        id = options["id"] if "id" in options else str(uuid.uuid4())
+
+        def advise(text: str) -> None:
+            self._advise(Key(workflow, str(id)), text)
+
+        retention = asked_retention(options.get("retention"), self._instances.rules(workflow), advise)
+        return NewInstance(id, params, retention)
+
     # ------------------------------------------------------------------------------------------------ get and delete
 
     async def _get(self, workflow: str, args: Arguments) -> Any:
@@ -137,9 +150,9 @@ class Bindings:
         if not isinstance(ids, list):
             raise workflow_error(rules.INVALID_ARGUMENT)
         if len(ids) > rules.MAX_BATCH:
-            raise workflow_error("(body) batchDeleteInstances only supports 100 instances at a time")
+            raise workflow_error(rules.TOO_MANY_TO_DELETE)
         if not ids:
-            raise workflow_error("(body) batchDeleteInstances should have at least 1 instance")
+            raise workflow_error(rules.NONE_TO_DELETE)
         if not all(rules.is_addressable(id) for id in ids):
             raise workflow_error(rules.BAD_INSTANCE_ID)
         outcomes = {id: await self._delete_one(Key(workflow, id)) for id in dict.fromkeys(ids)}
@@ -164,7 +177,8 @@ class Bindings:
     # ---------------------------------------------------------------------------------------------------- instances
 
     async def _status(self, workflow: str, args: Arguments) -> Any:
-        shown = status(await self._instances.state(_key(workflow, args)))
+        key = _key(workflow, args)
+        shown = status(await self._instances.state(key), held_back=self._instances.runs.held_back(key))
         if shown["output"] is not None:
             shown["output"] = json_shaped(shown["output"].text)
         shown.setdefault("error", UNDEFINED)
@@ -219,13 +233,6 @@ class Bindings:
         return UNDEFINED
 
 
-def _new(options: dict[str, Any]) -> NewInstance:
-    params = options.get("params", EMPTY_OBJECT)
-    _check_size(params)
-    id = options["id"] if "id" in options else str(uuid.uuid4())
-    return NewInstance(id, params)
-
-
 def _size(text: str) -> int:
     """A value's size in structured-clone bytes; only a text that may be over the limit is worth counting."""
     return devalue.clone_size(text) if len(text) > rules.MAX_VALUE else 0
@@ -234,15 +241,15 @@ def _size(text: str) -> int:
 def _check_size(text: str) -> None:
     """1 MiB for params and for an event's payload (production's limit); the text is never shorter than the value."""
     if _size(text) > rules.MAX_VALUE:
-        raise workflow_error(PAYLOAD_TOO_LARGE)
+        raise workflow_error(rules.PAYLOAD_TOO_LARGE)
 
 
 def _counted(given: dict[str, Any]) -> list[dict[str, Any]]:
     count = given["count"]
     if not rules.is_whole(count) or count <= 0:
-        raise workflow_error("(body) count must be a positive integer")
+        raise workflow_error(rules.COUNT_NOT_POSITIVE)
     if count > rules.MAX_BATCH:
-        raise workflow_error("(body) batchCreate only supports 100 instances at a time")
+        raise workflow_error(rules.COUNT_TOO_LARGE)
     shared: dict[str, Any] = {name: given[name] for name in _SHARED if name in given}
     rules.check_instance(shared)
     return [shared] * int(count)
@@ -253,7 +260,7 @@ def _listed(given: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(instances, list):
         raise workflow_error(rules.INVALID_ARGUMENT)
     if not 0 < len(instances) <= rules.MAX_BATCH:
-        raise workflow_error("(body) Batch size exceeds maximum allowed")
+        raise workflow_error(rules.BAD_BATCH_SIZE)
     for options in instances:
         if not isinstance(options, dict):
             raise workflow_error(rules.INVALID_ARGUMENT)

@@ -14,6 +14,7 @@ from runtime.isolates.transport import Isolate
 from .binding import Bindings, error_data
 from .binding_rules import Refused
 from .isolates import Isolates
+from .mismatch import Mismatches
 from .run_messages import RunMessages
 from .runs import Runs
 from .turns import Turns
@@ -36,10 +37,11 @@ class Dispatch:
         self._run_messages = run_messages
         self._bindings = bindings
         self._terminal = terminal
+        self.mismatches = Mismatches(runs, terminal)
         self._answering: set[asyncio.Task[None]] = set()
         self._tell: dict[str, Callable[[dict[str, Any]], None]] = {
             "log": self._log,
-            "mismatch": self._mismatch,
+            "mismatch": self.mismatches.happened,
             "released": self._released,
         }
 
@@ -108,17 +110,6 @@ class Dispatch:
             key.id if key else None,
             message.get("step"),
             message.get("attempt"),
-        )
-
-    def _mismatch(self, message: dict[str, Any]) -> None:
-        key = self._runs.name(message["run"])
-        name = f"{key.workflow}/{key.id}" if key else f"run {message['run']}"
-        place = f"at {message['file']}:{message.get('line')}\n" if message.get("file") else ""
-        self._terminal.warning(
-            f"{name}: the replay does not fit the history",
-            f"the history has {message['recorded']}\nthe code called {message['called']}\n{place}"
-            "Steps must be called in the same order with the same names each time. "
-            "If the code has changed since, restart the instance or let it go on as it is.",
         )
 
     def _released(self, message: dict[str, Any]) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from runtime.cli.terminal import Terminal
 from runtime.engine import Event, Failure, State
 from runtime.engine.durations import DAY, HOUR, MINUTE, SECOND
-from runtime.engine.events import AttemptErrored, StepErrored, WorkflowErrored
+from runtime.engine.events import AttemptErrored, RollbackAttemptErrored, StepErrored, WorkflowErrored
+from runtime.engine.failures import LOST, ROLLBACK_MISSING
 
 
 class FailureReports:
@@ -23,6 +24,8 @@ class FailureReports:
                 self._attempt(state, event)
             elif isinstance(event, StepErrored):
                 self._step(state, event)
+            elif isinstance(event, RollbackAttemptErrored):
+                self._undo(state, event)
             elif isinstance(event, WorkflowErrored):
                 self._instance(state, event)
 
@@ -46,6 +49,22 @@ class FailureReports:
         record = state.records.get(event.step)
         if record is not None and "NonRetryableDelayError" in event.error.message:
             self._terminal.error(f"{state.workflow}/{state.instance}: {headline(event.error)}", code="delay_failed")
+
+    def _undo(self, state: State, event: RollbackAttemptErrored) -> None:
+        record = state.records.get(event.step)
+        if record is None:  # restarted in the same turn
+            return
+        what = f"{state.workflow}/{state.instance}: rollback of {record.label}"
+        hint = _hint(event.retry_delay) or "The steps that started before it are not rolled back."
+        if event.error == LOST and event.retry_delay is not None:
+            self._terminal.warning(f"{what} was cut off{_again(event.retry_delay)}")
+        elif event.error == ROLLBACK_MISSING:
+            reason = "the replay did not come to the step and its rollback function"
+            self._terminal.error(f"{what} is not possible: {reason}", hint=hint, code="rollback_missing")
+        else:
+            self._terminal.error(
+                f"{what} failed: {headline(event.error)}", traceback(event.error), hint, "rollback_failed"
+            )
 
     def _instance(self, state: State, event: WorkflowErrored) -> None:
         told = any(record.error == event.error for record in state.records.values())

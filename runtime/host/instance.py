@@ -7,26 +7,29 @@ only then anything of it becomes visible to user code or to callers (I1).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from runtime.engine import Decision, Event, State, apply, decide, encode, kind_of, owed
 from runtime.engine import commands as cmd
 from runtime.engine import effects as fx
 from runtime.engine.durations import milliseconds
+from runtime.engine.events import SETTLED
+from runtime.engine.state import Record
 from runtime.engine.views import context_config, failure
 from runtime.faults import fault
 from runtime.store.types import JournalFile, Key, Line
 
 from .clock import Alarm
 from .run import Run, outcome, start_message
+from .undo import NEVER, cancel_message, end_of_time, undo_message
 
 if TYPE_CHECKING:
     from .instances import Instances
 
 After = Callable[[Decision], None]
 
-NEVER = 2**53  # ms; the end of a timeout such as "Infinity", which is a duration too
+OUTSIDE_LOOK = 1000  # ms after something happened until a run is asked what it awaits outside steps, where that counts
 REST_WORTH = 250  # ms; for a shorter wait the run is not asked to rest, nor the instance called waiting
 
 
@@ -47,6 +50,8 @@ class Instance:
         self.state = state
         self.run: Run | None = None
         self.home = home
+        self.repeats = home.runs.repeats  # how often its run may yet be dropped in order to replay it
+        self.left: int | None = None  # the run that was dropped last
         self.gone = False  # it has left memory; whoever still holds it must activate it anew
         self.journal = journal
         self._inbox: list[_Waiting] = []
@@ -116,7 +121,8 @@ class Instance:
     def _decide(self, waiting: _Waiting) -> Decision | None:
         if waiting.run is not None and waiting.run is not self.run:
             return None
-        decision = decide(self.state, waiting.command, self.home.clock.now(), self.home.rules(self.key.workflow))
+        command = self.home.modifications.command(self.key, self.state, waiting.command)
+        decision = decide(self.state, command, self.home.clock.now(), self.home.rules(self.key.workflow))
         for event in decision.events:
             apply(self.state, event)
         if any(isinstance(effect, fx.AbortRun) for effect in decision.effects):
@@ -160,6 +166,7 @@ class Instance:
                 self._perform(effect)
         if events:
             self.home.published(self, events)
+            self._note_settled(events)
         fault("instance.after_effects")
         if not self.gone:
             self._settle_down()
@@ -190,6 +197,8 @@ class Instance:
             self._settle_call(run, effect.step)
         elif isinstance(effect, fx.AskDelay):
             record = self.state.records[effect.step]
+            if record.asked is None or record.attempt != effect.attempt:
+                return  # given up by what was decided after it, in the same turn
             assert record.config is not None
             run.over(effect.step)
             self._say(
@@ -204,15 +213,49 @@ class Instance:
             run.over(effect.step)
             self._say(run, effect.step, t="cancel", attempt=effect.attempt)
             self.home.given_up(run, effect.step)
+        elif isinstance(effect, fx.RunRollback):
+            run.isolate.send({**undo_message(self.state, effect), "run": run.id}, run.id)
+        elif isinstance(effect, fx.CancelRollback):
+            run.undo.over()
+            run.isolate.send({**cancel_message(self.state, effect), "run": run.id}, run.id)
+            self.home.given_up(run, effect.step)
 
     def _run_attempt(self, run: Run, effect: fx.RunAttempt) -> None:
-        config = self.state.records[effect.step].config
+        record = self.state.records[effect.step]
+        if not record.live or record.attempt != effect.attempt:
+            return  # what was decided after it, in the same turn, gave it up: an undo began, or its caller ended
+        config = record.config
         assert config is not None
         run.over(effect.step)
+        if (ended := self._ends_at_once(run, record)) is not None:
+            self.tell(ended, run)
+            return
         self._say(run, effect.step, t="exec", attempt=effect.attempt, config=context_config(config))
+
+    def _ends_at_once(self, run: Run, record: Record) -> cmd.AttemptFinished | None:
+        """How an attempt ends that is not to be run at all, if it would be run now."""
+        if record.step not in run.attached or run.moving:
+            return None
+        return self.home.modifications.outcome(self.key, record)
 
     def _settle_call(self, run: Run, step: int) -> None:
         run.over(step)
+        if self.state.records[step].parent or step in run.large:
+            self._answer(run, step)  # its place among the others is known to the isolate, or does not matter
+        elif run.results or step not in run.attached:
+            self._give(run, run.results.settled(step, run.attached))
+        else:
+            self._answer(run, step)
+
+    def _give(self, run: Run, steps: Iterable[int]) -> None:
+        for step in steps:
+            self._answer(run, step)
+
+    def pass_over(self, run: Run) -> None:
+        """The run rests although results wait for calls that it has not made: it will not make them."""
+        self._give(run, run.results.pass_over(run.attached))
+
+    def _answer(self, run: Run, step: int) -> None:
         value, error = outcome(self.state, self.state.records[step])
         if step in run.attached:
             run.told += 1
@@ -239,7 +282,10 @@ class Instance:
             if self.run is run:
                 run.isolate.send(start_message(run, self.state, class_name, step_limit), run.id)
 
-        self.tell(cmd.RunStarted(), run, started)
+        self.tell(cmd.RunStarted(run.code), run, started)
+        if not self.state.started:
+            for event in self.home.modifications.events(self.key):
+                self.tell(event)
 
     def end_run(self) -> None:
         """The run is over, whatever the reason: its isolate forgets it, its place is free."""
@@ -254,6 +300,8 @@ class Instance:
             self.end_run()
         if not self.quiet:
             return
+        if self.run is not None and self._is_to_repeat(self.run):
+            self.home.runs.repeat(self)
         if self.run is None:
             self._ask_for_what_is_owed()
             return
@@ -262,6 +310,17 @@ class Instance:
         self._arm(due, now)
         self._watch_attempts(self.run, now)
         self._ask_for_rest(self.run, due, now)
+
+    def _note_settled(self, events: list[Event]) -> None:
+        if self.repeats and self.run is not None and any(isinstance(event, SETTLED) for event in events):
+            self.run.settled = True
+
+    def _is_to_repeat(self, run: Run) -> bool:
+        """Whether the run is to be replayed now because a step has settled, and nothing in it would be lost by that."""
+        if not self.repeats or not run.settled or run.moving:
+            return False
+        state = self.state
+        return state.status == "running" and not state.live and not state.asking
 
     def _ask_for_what_is_owed(self) -> None:
         for effect in owed(self.state):
@@ -292,11 +351,33 @@ class Instance:
         self._alarm = None
         self.tell(cmd.TimerDue(run=self.run is not None and not self.run.moving))
 
+    def alarms(self) -> Iterator[int]:
+        """When (ms) something of this instance is due: a sleep, a retry, a deadline, the end of an attempt's time."""
+        if self._alarm is not None:
+            yield self._alarm.at
+        if self.run is not None:
+            yield from (alarm.at for alarm in self.run.timeouts.values())
+            if self.run.undo.at is not None:
+                yield self.run.undo.at
+
     def _ask_for_rest(self, run: Run, due: int | None, now: int) -> None:
+        if run.resting or run.parked or run.moving:
+            return
         worth = due is not None and due - now > REST_WORTH
-        if worth and not run.resting and not run.parked and self.state.only_waits() and not run.moving:
-            run.resting = True
-            run.isolate.send({"t": "rest", "run": run.id}, run.id)
+        if run.results or (worth and self.state.only_waits()):
+            self._ask_whether_it_rests(run)
+        elif run.outside_await is not None and run.look is None:
+            run.look = self.home.clock.call_at(now + OUTSIDE_LOOK, lambda: self._look_outside(run))
+
+    def _look_outside(self, run: Run) -> None:
+        """The isolate tells how long an await outside a step takes for as long as it is asked whether the run rests."""
+        run.look = None
+        if run is self.run and not (run.resting or run.parked or run.moving):
+            self._ask_whether_it_rests(run)
+
+    def _ask_whether_it_rests(self, run: Run) -> None:
+        run.resting = True
+        run.isolate.send({"t": "rest", "run": run.id}, run.id)
 
     # ---------------------------------------------------------------------------------------------------- timeouts
 
@@ -321,6 +402,15 @@ class Instance:
         if run is self.run and record is not None and record.live and record.attempt == attempt:
             run.began.setdefault(step, began)
             self.nudge()
+
+    def undo_began(self, run: Run, began: int) -> None:
+        """The running undo function has begun; its time counts from here."""
+        undo = self.state.rollback
+        if run is not self.run or undo is None or not undo.live:
+            return
+        timed_out = cmd.RollbackTimedOut(undo.steps[0], undo.attempt)
+        end = end_of_time(self.state, began, self.home.rules(self.key.workflow))
+        run.undo.begin(self.home.clock, end, lambda: self.tell(timed_out, run))
 
     async def discard(self, error: Exception) -> bool:
         """Leave memory in the middle of whatever it does: who waits for it gets the error. False when it has left."""

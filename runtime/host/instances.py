@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 
-from runtime.engine import Decision, Event, Rules, State, decode, encode, fold, kind_of
+from runtime.engine import Decision, Event, Rules, State, decode, encode, expires_at, fold, kind_of
 from runtime.engine import commands as cmd
-from runtime.engine.events import Created, WorkflowQueued
 from runtime.faults import fault
 from runtime.store import JournalClosed, JournalExists, MissingJournal, StoreBusy, StoreError, StoreFull, StoreUnusable
-from runtime.store.types import CatalogStore, JournalStore, Key, Line, NewRow
+from runtime.store.types import CatalogStore, JournalStore, Key, Line, NewRow, Row
 
 from .clock import Clock
 from .instance import Instance
+from .modifications import Modifications
+from .new_instance import NewInstance as NewInstance
 from .run import Run
 from .runs import Runs
 from .turns import Turns
@@ -33,14 +34,6 @@ class NotFound(LookupError):
 
 class Held(Exception):
     """The project does not have what the instance runs on; it is kept until it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewInstance:
-    """What a caller wants created; ``params`` is devalue text."""
-
-    id: str
-    params: str
 
 
 Publish = Callable[[Key, int, Sequence[Event]], None]
@@ -63,6 +56,7 @@ class Instances:
         self.clock = clock
         self.catalog = catalog
         self.runs = Runs(clock, journals.limit, grace_ms, self._activate_soon)
+        self.runs.on_admission = self._admission
         self.turns = Turns()
         self._journals = journals
         self._publish = publish
@@ -76,6 +70,12 @@ class Instances:
         self._creating: dict[Key, asyncio.Future[None]] = {}  # ids whose creation is not acknowledged yet
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
+        self.modifications = Modifications()
+
+    def alarms(self) -> Iterator[int]:
+        """When (ms) something is due for an instance in memory; of those on disk the catalog knows it."""
+        for instance in self._live.values():
+            yield from instance.alarms()
 
     def declare(self, workflows: Iterable[Workflow]) -> None:
         """Tell which Workflows the project has."""
@@ -99,6 +99,8 @@ class Instances:
             await self._deletion(key)
         rows = dict(zip(keys, wanted, strict=True))
         existed = await self._create(rows)
+        if over := [key for key in existed if await self._has_expired(key)]:
+            existed -= set(over) - await self._create({key: rows[key] for key in over})
         while half_made := existed & self._creating.keys():
             # Somebody else's creation of the same id is under way: only when it is done does the id exist.
             await asyncio.wait([self._creating[key] for key in half_made])
@@ -115,6 +117,7 @@ class Instances:
         existed = await self.catalog.create([NewRow(key, class_names[key], "queued", now) for key in rows])
         fault("create.after_row")
         fresh = {key: new for key, new in rows.items() if key not in existed}
+        self.modifications.created(fresh)
         done = asyncio.get_running_loop().create_future()
         self._creating |= dict.fromkeys(fresh, done)
         try:
@@ -139,10 +142,12 @@ class Instances:
             await self._take_back(list(fresh), ours)
             raise
         fault("create.after_confirm")
-        for key, events in list(outcomes.items())[: max(0, self.runs.free)]:
-            assert not isinstance(events, BaseException)
-            self._fresh[key] = events
         self.runs.queue(fresh)
+        for key, events in outcomes.items():
+            assert not isinstance(events, BaseException)
+            # Those that are opened next need not be read back, unless somebody knew the id and was faster.
+            if self.runs.coming(key) and key not in self._live and key not in self._opening:
+                self._fresh[key] = events
 
     async def _make(
         self, fresh: Mapping[Key, NewInstance], class_names: Mapping[Key, str], now: int
@@ -150,8 +155,8 @@ class Instances:
         """Make the files of new instances; gives the first events of each, or why it cannot be made."""
         limit = asyncio.Semaphore(CREATED_AT_ONCE)
 
-        async def make(key: Key, params: str) -> Sequence[Event]:
-            events = (Created(at=now, workflow=key.workflow, instance=key.id, params=params), WorkflowQueued(at=now))
+        async def make(key: Key, new: NewInstance) -> Sequence[Event]:
+            events = new.first_events(key.workflow, now)
             lines = [Line(i, event.at, kind_of(event), encode(event)) for i, event in enumerate(events, 1)]
             async with limit:
                 await self._journals.create(key, lines, created=now, class_name=class_names[key])
@@ -159,7 +164,7 @@ class Instances:
             self._publish(key, 1, events)
             return events
 
-        making = (make(key, new.params) for key, new in fresh.items())
+        making = (make(key, new) for key, new in fresh.items())
         return dict(zip(fresh, await asyncio.gather(*making, return_exceptions=True), strict=True))
 
     async def _take_back(self, rows: Sequence[Key], files: Sequence[Key]) -> None:
@@ -198,8 +203,7 @@ class Instances:
             await leaving
         fresh = self._fresh.pop(key, None)
         if fresh is None:  # else its row is live, and has been dirty from its first moment
-            row = await self.catalog.get(key)
-            if row is None or row.state != "live":
+            if not self._is_there(await self.catalog.get(key)):
                 raise NotFound
             await self.catalog.mark_dirty(key)
             fault("activate.after_dirty")
@@ -246,7 +250,7 @@ class Instances:
             self._look_again(key)
 
     def _look_again(self, key: Key) -> None:
-        self._once_more(lambda: self.runs.queue([key]))
+        self._once_more(lambda: self.runs.queue([key], begun=[key]))
 
     def _once_more(self, action: Callable[[], None]) -> None:
         """Try again what the disk refused."""
@@ -271,6 +275,19 @@ class Instances:
                 self.report(instance.key, Held(self.runs.held[instance.key]))
             self._drop(instance, settle=False)
             self.runs.pump()
+
+    def _admission(self, instance: Instance, status: str) -> None:
+        """An instance of a Workflow with a limit runs, or stands in line for a slot: its row says so, for lists, and
+        that it has begun, for the order in line after a restart."""
+
+        async def note() -> None:
+            begun = instance.state.created if status == "running" else started_at(instance.state)
+            try:
+                await self.catalog.note(instance.key, status=status, updated=self.clock.now(), started=begun)
+            except StoreError as error:
+                self.report(instance.key, error)
+
+        self._spawn(note())
 
     def rests(self, instance: Instance) -> None:
         """It has nothing to do before its next wake-up, if it has one."""
@@ -316,6 +333,7 @@ class Instances:
             if not state.final:
                 await self._journals.shut(key)
             if settle:
+                expiry = expires_at(state, self.rules(key.workflow))
                 fault("settle.before_row")
                 await self.catalog.settle(
                     key,
@@ -324,15 +342,19 @@ class Instances:
                     updated=self.clock.now(),
                     started=started_at(state),
                     ended=state.ended,
+                    expires_at=expiry,
                 )
                 fault("settle.after_row")
                 self.on_settled(state.next_due())
+                self.on_ended(expiry)
         except Exception as error:
             # The row stays dirty, and a dirty row wakes nobody.
             self.report(key, error)
             self._look_again(key)
 
     on_settled: Callable[[int | None], None] = staticmethod(lambda wake_at: None)
+
+    on_ended: Callable[[int | None], None] = staticmethod(lambda expires_at: None)
 
     # ------------------------------------------------------------------------------------------------- read, delete
 
@@ -379,16 +401,34 @@ class Instances:
 
     async def exists(self, key: Key) -> None:
         """`NotFound` unless the instance exists."""
-        if key in self._live:
-            return
-        row = await self.catalog.get(key)
-        if row is None or row.state != "live":
+        if key not in self._live and not self._is_there(await self.catalog.get(key)):
             raise NotFound
+
+    def _is_there(self, row: Row | None) -> bool:
+        """Whether the row is an instance's. One that has expired is gone, whether or not it is deleted yet."""
+        return row is not None and row.state == "live" and not row.has_expired(self.clock.now())
 
     async def delete(self, key: Key) -> None:
         """Remove an instance and everything it stored; `NotFound` when there is none."""
         await self._deletion(key)
-        deletion = self._deleting[key] = asyncio.create_task(self._delete(key))
+        await self._remove(key, self._claim(key))
+
+    async def expire(self, key: Key) -> None:
+        """Remove an instance whose retention is over; `NotFound` when it is gone, or has begun anew in time."""
+        await self._deletion(key)
+        await self._remove(key, self._claim_expired(key))
+
+    async def _has_expired(self, key: Key) -> bool:
+        """Whether the id is free because its instance has expired; that is deleted first, if it still has to be."""
+        row = await self.catalog.get(key)
+        if row is not None and row.has_expired(self.clock.now()):
+            with contextlib.suppress(NotFound):
+                await self.expire(key)
+                return True
+        return False
+
+    async def _remove(self, key: Key, claim: Coroutine[object, object, None]) -> None:
+        deletion = self._deleting[key] = asyncio.create_task(self._delete(key, claim))
         await asyncio.shield(deletion)
         self.on_deleted(key)
 
@@ -397,12 +437,19 @@ class Instances:
         while (deletion := self._deleting.get(key)) is not None:
             await asyncio.wait([deletion])
 
-    async def _delete(self, key: Key) -> None:
+    async def _claim(self, key: Key) -> None:
+        row = await self.catalog.get(key)
+        if row is None or row.state == "creating":
+            raise NotFound
+        await self.catalog.begin_delete([key])
+
+    async def _claim_expired(self, key: Key) -> None:
+        if not await self.catalog.begin_expiry(key, self.clock.now()):
+            raise NotFound
+
+    async def _delete(self, key: Key, claim: Coroutine[object, object, None]) -> None:
         try:
-            row = await self.catalog.get(key)
-            if row is None or row.state == "creating":
-                raise NotFound
-            await self.catalog.begin_delete([key])
+            await claim
             fault("delete.after_row")
             await self._let_go(key)
             await self._journals.remove(key)
@@ -441,7 +488,7 @@ class Instances:
             idle = not instance.state.live and instance.quiet and instance.state.status in ("waiting", "paused")
             if instance.quiet:
                 self._drop(instance, settle=idle or instance.state.final)
-        for task in [*self._leaving.values(), *self._tasks]:
+        for task in [*self._leaving.values(), *self._deleting.values(), *self._tasks]:
             await asyncio.wait([task])
 
 

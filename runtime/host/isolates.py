@@ -50,6 +50,7 @@ class Loaded:
     entrypoints: frozenset[str]
     handlers: frozenset[str]
     python: str
+    code: str  # digest of the sources that it has imported
     since: float = field(default_factory=time.monotonic)
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     retired: bool = False
@@ -148,6 +149,7 @@ class Isolates:
                 frozenset(message["entrypoints"]),
                 frozenset(message["handlers"]),
                 message["python"],
+                message["code"],
             )
             return loaded
         problem = _problem(message)

@@ -36,3 +36,6 @@ class Options:
     log_format: LogFormat = "text"
     hibernate_after: float = DEFAULT_HIBERNATE_AFTER
     durability: Durability = "process"
+    schedules: bool = True  # cron entries of workflows create instances
+    strict_replay: bool = False  # a replay that does not fit the history ends its instance
+    replay_every_step: bool = False

@@ -18,18 +18,22 @@ class Recovered:
     resumed: int
     waiting: int
     next_wake: int | None  # ms since the epoch
+    expired: int = 0  # finished instances whose retention ended meanwhile
 
 
 async def recover(catalog: CatalogStore, journals: JournalStore, instances: Instances) -> Recovered:
     """Finish or drop half-done creations and deletions, and let every instance that was active look after itself."""
     await _finish_half_done(catalog, journals)
     fault("recover.after_half_done")
-    dirty = [row for row in await catalog.dirty_rows() if row.status not in FINAL]
-    instances.runs.queue(row.key for row in await catalog.dirty_rows())
+    unsettled = await catalog.dirty_rows()
+    dirty = [row for row in unsettled if row.status not in FINAL]
+    begun = {row.key for row in unsettled if row.started is not None}
+    instances.runs.queue((row.key for row in unsettled), begun)
     counts = await catalog.counts()
     waiting = sum(by_status.get("waiting", 0) for by_status in counts.values())
     sleeping_dirty = sum(row.status == "waiting" for row in dirty)
-    return Recovered(len(dirty), waiting - sleeping_dirty, await catalog.next_wake())
+    expired = await catalog.count_expired(instances.clock.now())
+    return Recovered(len(dirty), waiting - sleeping_dirty, await catalog.next_wake(), expired)
 
 
 async def _finish_half_done(catalog: CatalogStore, journals: JournalStore) -> None:

@@ -16,6 +16,8 @@ from .errors import CelldError
 from .instances import PASSING, Held
 from .isolates import Loaded, Problem
 from .roles import Role
+from .schedules import Entry, Missed
+from .times import utc
 
 REMEMBERED = 10_000  # things said, so as not to say them again
 
@@ -55,6 +57,33 @@ class Reports:
             self.instance(row.key, error)
         elif self._first_time(Key("", ""), str(error)):
             self.error(error)
+
+    def sweep(self, row: Row | None, error: Exception) -> None:
+        """An expired instance cannot be deleted, or (None) it cannot be told which have expired."""
+        text = str(error) or type(error).__name__
+        whose = "Expired instances" if row is None else f"{row.workflow}/{row.id} has expired and"
+        if self._first_time(Key("", "") if row is None else row.key, text):
+            detail = None if isinstance(error, StoreError) else "".join(traceback.format_exception(error))
+            hint = "It is tried again every minute. Until then it takes room on the disk, and nothing else."
+            self._terminal.error(f"{whose} cannot be deleted: {text}", detail, hint, code="sweep_failed")
+
+    def missed(self, missed: Missed, reason: str) -> None:
+        """Firings of a schedule were not made."""
+        what = f'Schedule "{missed.entry.cron.text}" of {missed.entry.workflow}'
+        count = f"more than {missed.count} firings were" if missed.more else _firings(missed.count)
+        when = utc(missed.first) if missed.count == 1 else f"first {utc(missed.first)}, last {utc(missed.last)}"
+        hint = "They are not made up. Create instances by hand where that matters."
+        self._terminal.warning(f"{what}: {count} missed {reason} ({when}).", hint)
+
+    def not_fired(self, entry: Entry | None, error: Exception) -> None:
+        """A schedule's firing failed, or (None) what is noted of all of them."""
+        text = str(error) or type(error).__name__
+        key = Key(entry.workflow if entry is not None else "", "")
+        if self._first_time(key, f"schedule: {text}"):
+            which = "The schedules" if entry is None else f'Schedule "{entry.cron.text}" of {entry.workflow}'
+            detail = None if isinstance(error, StoreError) else "".join(traceback.format_exception(error))
+            hint = "It is tried again for a minute after the time of a firing; then that is missed."
+            self._terminal.error(f"{which} cannot fire: {text}", detail, hint, code="schedule_failed")
 
     def advice(self, key: Key, text: str) -> None:
         """A call works, but hardly as its author meant it; said once for each Workflow."""
@@ -119,3 +148,7 @@ class Reports:
             self._terminal.error(error.message, error.detail, error.hint, error.code)
         else:
             self._terminal.error(f"{type(error).__name__}: {error}")
+
+
+def _firings(count: int) -> str:
+    return "1 firing was" if count == 1 else f"{count} firings were"

@@ -12,6 +12,8 @@ from runtime.isolates.transport import Isolate
 from workers_shim.wire.messages import INLINE_TOTAL, INLINE_VALUE
 
 from .clock import Alarm
+from .results import Results
+from .undo import UndoTime
 from .values import UNDEFINED_VALUE, received_event
 
 
@@ -21,15 +23,22 @@ class Run:
 
     id: int
     isolate: Isolate
+    code: str = ""  # digest of the sources that it runs on
+    outside_await: int | None = None  # ms that an await outside a step may take
     calls: dict[int, int] = field(default_factory=dict)  # the run's call number -> step
     attached: dict[int, int] = field(default_factory=dict)  # step -> call number
     made: int = 0  # calls it has sent
     told: int = 0  # calls it was answered
     resting: bool = False  # it was asked to say when it is parked
     parked: bool = False  # it said so, and nothing has happened since
+    settled: bool = False  # one of the instance's calls has settled since it began; kept for `Runs.repeat` only
     moving: bool = False  # it is leaving its isolate for new code: no new calls are taken from it
     began: dict[int, int] = field(default_factory=dict)  # step -> ms when its attempt's callback began
     timeouts: dict[int, Alarm] = field(default_factory=dict)  # step -> end of its attempt's time
+    look: Alarm | None = None  # when it is asked what it awaits outside steps
+    undo: UndoTime = field(default_factory=UndoTime)
+    results: Results = field(default_factory=Results)
+    large: set[int] = field(default_factory=set)  # steps that had settled at its start, with values too large for it
 
     def attach(self, call: int, step: int) -> None:
         """The run made a call that the journal knows as ``step``."""
@@ -48,33 +57,51 @@ class Run:
         for alarm in self.timeouts.values():
             alarm.cancel()
         self.timeouts.clear()
+        if self.look is not None:
+            self.look.cancel()
         self.began.clear()
+        self.undo.over()
 
 
 def start_message(run: Run, state: State, class_name: str, step_limit: int) -> dict[str, Any]:
     """The `Start` that puts a run on its isolate, with all that a replay needs."""
-    return {
+    message: dict[str, Any] = {
         "t": "start",
         "run": run.id,
         "workflow": state.workflow,
         "class_name": class_name,
         "instance": state.instance,
-        "event": {"payload": state.params, "timestamp": state.created},
+        "event": _event(state),
         "step_limit": step_limit,
-        "journal": _entries(state),
+        "journal": _entries(run, state),
     }
+    return message if state.rollback is None else {**message, "undo": True}
 
 
-def _entries(state: State) -> list[list[Any]]:
-    entries: list[list[Any]] = []
+def _event(state: State) -> dict[str, Any]:
+    event: dict[str, Any] = {"payload": state.params, "timestamp": state.created}
+    if state.scheduled_by is not None:
+        event["schedule"] = {"cron": state.scheduled_by.cron, "scheduledTime": state.scheduled_by.scheduled}
+    return event
+
+
+def _entries(run: Run, state: State) -> list[list[Any]]:
+    entries: list[list[Any]] = [["c", *identity, 1] for identity in state.taken]
     room = INLINE_TOTAL
+    begun_anew = set(state.anew.values())
     for settled, step in state.timeline:
+        if step in state.anew:
+            entries.append(["c", *state.anew[step], 0])
+            continue
         record = state.records[step]
         if not settled:
-            entries.append(["c", *record.identity, 1 if record.parent else 0])
+            if record.identity not in begun_anew:  # else it has the place that it had at first
+                entries.append(["c", *record.identity, 1 if record.parent else 0])
         elif not record.parent:
             entry = _settlement(state, record, room)
             room -= len(entry[4]) if entry[0] == "v" else 0
+            if entry[0] == "l":
+                run.large.add(step)
             entries.append(entry)
     return entries
 

@@ -19,6 +19,7 @@ from .advice import advice
 from .instance import Instance
 from .run import Run
 from .runs import Runs
+from .undo import running_undo
 from .values import read
 
 Message = dict[str, Any]
@@ -38,6 +39,8 @@ class RunMessages:
             "delayed": self._delayed,
             "parked": self._parked,
             "awaiting": self._awaiting,
+            "undoing": self._undoing,
+            "undone": self._undone,
             "done": self._done,
         }
 
@@ -112,18 +115,36 @@ class RunMessages:
     def _parked(self, instance: Instance, run: Run, message: Message) -> None:
         run.resting = False
         if message["calls"] == run.made and message["rets"] == run.told and instance.quiet and not run.moving:
-            self._runs.rested(run)
+            if run.results:
+                instance.pass_over(run)
+                instance.nudge()
+            else:
+                self._runs.rested(run)
         else:
             instance.nudge()  # it crossed newer news: the turn asks again if that is still worth it
 
     def _awaiting(self, instance: Instance, run: Run, message: Message) -> None:
-        self._runs.awaits(run, message["seconds"], message["where"])
+        self._runs.awaits(run, message["seconds"], message["where"], message.get("longest", 0.0))
 
     def _done(self, instance: Instance, run: Run, message: Message) -> None:
         if "error" in message:
-            instance.tell(cmd.RunDone(error=_failure(message["error"])), run)
+            instance.tell(cmd.RunDone(error=_failure(message["error"]), held=run.moving), run)
         else:
             instance.tell(cmd.RunDone(output=message["value"]), run)
+
+    def _undoing(self, instance: Instance, run: Run, message: Message) -> None:
+        if running_undo(instance.state, message) is not None:
+            instance.undo_began(run, self._now())
+
+    def _undone(self, instance: Instance, run: Run, message: Message) -> None:
+        step = running_undo(instance.state, message)
+        if step is None:
+            return
+        run.undo.over()
+        error = _failure(message["error"]) if "error" in message else None
+        missing = message.get("missing", False)
+        command = cmd.RollbackFinished(step, message["attempt"], error, missing=missing, held=run.moving)
+        instance.tell(command, run)
 
 
 def _failure(error: dict[str, str]) -> Failure:
@@ -149,9 +170,12 @@ def _with_argument(call: cmd.CallMade, message: Message, arg: Any) -> cmd.CallMa
     match message["kind"]:
         case "do":
             dynamic = message.get("delay_function", False)
+            if message.get("rollback"):
+                undo = message.get("rollback_config")
+                call = replace(call, rollback=True, rollback_config=None if undo is None else read(undo))
             if arg is None and not dynamic:
                 return call
-            return replace(call, config=arg, delay_function=dynamic, rollback=message.get("rollback", False))
+            return replace(call, config=arg, delay_function=dynamic)
         case "sleep":
             return replace(call, duration=arg)
         case "until":

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from runtime.engine import Decision
 from runtime.engine import commands as cmd
 from runtime.engine.durations import MINUTE
+from runtime.engine.failures import outside_await
 from runtime.faults import fault
 from runtime.isolates.transport import Isolate
 from runtime.store.types import Key
@@ -17,6 +18,7 @@ from runtime.store.types import Key
 from .clock import Alarm, Clock
 from .instance import Instance
 from .run import Run
+from .slots import Slots
 
 if TYPE_CHECKING:
     from .workflows import Workflow
@@ -24,30 +26,38 @@ if TYPE_CHECKING:
 MAX_PARKED = 64  # parked runs that may stay in memory for their grace period
 DRAIN_LOOK = 0.05  # seconds
 OUTSIDE_AWAIT = 5 * MINUTE  # ms that a waiting run stays in memory for an await of its own
+# How often an instance is replayed on purpose: each time costs what its whole journal does, and code whose awaits
+# outside steps begin anew each time might never come to its end.
+REPEATS = 1000
 REMEMBERED_NAMES = 1024  # ended runs whose late output still gets its prefix
 
 
 class Runs:
-    """At most ``places`` instances run at once; the others stand in a queue, on disk."""
+    """At most ``places`` instances run at once, and of a Workflow no more than its limit; the others stand in a queue,
+    on disk. An instance first gets a slot of its Workflow, then a place."""
 
     def __init__(self, clock: Clock, places: int, grace_ms: int, activate: Callable[[Key], None]) -> None:
         self.on_outside_await: Callable[[Key, float, str], None] = lambda key, seconds, where: None
+        self.on_admission: Callable[[Instance, str], None] = lambda instance, status: None  # of a limited Workflow
         self._clock = clock
         self._places = places
         self._grace = grace_ms
         self._activate = activate
         self._isolate: Isolate | None = None
+        self._code = ""  # digest of the sources that it has imported
         self._workflows: dict[str, Workflow] = {}
         self._classes: frozenset[str] = frozenset()
         self._count = 0
         self._owners: dict[int, Instance] = {}  # by run
         self._pending: dict[Key, Instance] = {}  # in memory, with a place, waiting for an isolate
         self._coming: set[Key] = set()  # being opened, with a place
-        self._queue: OrderedDict[Key, None] = OrderedDict()  # on disk, waiting for a place
+        self._queue: OrderedDict[Key, None] = OrderedDict()  # on disk, with a slot, waiting for a place
+        self._slots = Slots()
         self._leaving: dict[int, Isolate] = {}  # ended runs whose isolate has not said that nothing of them is left
         self._parked: OrderedDict[int, Alarm] = OrderedDict()  # runs in their grace period
         self._names: OrderedDict[int, Key] = OrderedDict()
         self.held: dict[Key, str] = {}  # instances that cannot run, and why
+        self.repeats = 0  # how often an instance is replayed on purpose while it is in memory
 
     # ----------------------------------------------------------------------------------------------------- places
 
@@ -63,7 +73,11 @@ class Runs:
         self._pending.pop(key, None)
         problem = self._problem(key)
         if problem is not None:
+            self._leave_slot(key)
             self.held[key] = problem
+            return False
+        if not self._slots.take(key, begun=instance.state.started):
+            self.on_admission(instance, "queued")
             return False
         if self.free <= 0:
             self._queue[key] = None
@@ -81,15 +95,24 @@ class Runs:
             return f"the code has no WorkflowEntrypoint {workflow.class_name}"
         return None
 
-    def queue(self, keys: Iterable[Key]) -> None:
-        """Let instances run as places become free, in this order."""
-        for key in keys:
+    def queue(self, keys: Iterable[Key], begun: Collection[Key] = ()) -> None:
+        """Let instances run as slots and places become free, in this order; for a slot, those who have ``begun`` go
+        before the others."""
+        for key in self._slots.stand(keys, begun):
             self._queue.setdefault(key)
         self.pump()
 
     def queued(self, key: Key) -> bool:
         """Whether the instance stands in the queue, or is coming from it."""
         return key in self._queue or key in self._coming
+
+    def coming(self, key: Key) -> bool:
+        """Whether the instance is being opened, to run."""
+        return key in self._coming
+
+    def held_back(self, key: Key) -> bool:
+        """Whether the instance waits for a slot of its Workflow."""
+        return self._slots.waits(key)
 
     def pump(self) -> None:
         """Fill free places from the queue."""
@@ -105,19 +128,28 @@ class Runs:
             self.pump()
 
     def forget(self, key: Key) -> None:
-        """The instance needs no run: it rests, is deleted or cannot be opened. A place kept for it is free."""
+        """The instance needs no run: it rests, is deleted or cannot be opened. Place and slot kept for it are free."""
+        self._leave_slot(key)
         self._queue.pop(key, None)
         self._pending.pop(key, None)
         self.held.pop(key, None)
         self._coming.discard(key)
         self.pump()
 
+    def _leave_slot(self, key: Key) -> None:
+        self._queue |= dict.fromkeys(self._slots.leave(key))
+
+    def _declare(self, workflows: Iterable[Workflow]) -> None:
+        self._workflows = {workflow.name: workflow for workflow in workflows}
+        admitted = self._slots.declare((workflow.name, workflow.concurrency) for workflow in self._workflows.values())
+        self._queue |= dict.fromkeys(admitted)
+
     # ---------------------------------------------------------------------------------------------------- isolate
 
-    def serve(self, isolate: Isolate, workflows: Iterable[Workflow], classes: Iterable[str]) -> None:
-        """From now on runs begin on this isolate, which has these classes."""
-        self._isolate = isolate
-        self._workflows = {workflow.name: workflow for workflow in workflows}
+    def serve(self, isolate: Isolate, workflows: Iterable[Workflow], classes: Iterable[str], code: str = "") -> None:
+        """From now on runs begin on this isolate, which has these classes and sources with this digest."""
+        self._isolate, self._code = isolate, code
+        self._declare(workflows)
         self._classes = frozenset(classes)
         held, self.held = self.held, {}
         self._begin_pending()
@@ -125,7 +157,7 @@ class Runs:
 
     def declare(self, workflows: Iterable[Workflow]) -> None:
         """Tell which Workflows there are, before an isolate is."""
-        self._workflows = {workflow.name: workflow for workflow in workflows}
+        self._declare(workflows)
 
     def stop_serving(self) -> None:
         """Begin no more runs until there is an isolate again."""
@@ -142,6 +174,7 @@ class Runs:
     def released(self, run: int) -> None:
         """The isolate holds nothing of an ended run any more."""
         self._leaving.pop(run, None)
+        self._begin_pending()
 
     def busy(self, isolate: Isolate) -> bool:
         """Whether an isolate holds runs, or something of one that has ended."""
@@ -154,6 +187,7 @@ class Runs:
             self.stop_serving()
         for run in self.on(isolate):
             self.lose(run)
+        self._begin_pending()
 
     def lose(self, run: Run) -> None:
         """A run ends without its code having ended; what was in flight is journalled as lost."""
@@ -175,21 +209,23 @@ class Runs:
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         # Attempts end in many ways; asking now and then, once in a life, beats an event in each of them.
-        while loop.time() < end and any(owner.state.live for owner in self._owners.values()):  # noqa: ASYNC110
+        while loop.time() < end and any(owner.state.busy for owner in self._owners.values()):  # noqa: ASYNC110
             await asyncio.sleep(DRAIN_LOOK)
 
     def move_idle(self, isolate: Isolate) -> None:
-        """Take every run off an isolate that has no attempt running there; it replays elsewhere."""
+        """Take every run off an isolate that has no attempt or undo function running there; it replays elsewhere."""
         for run in self.on(isolate):
-            if not self._owners[run.id].state.live:
+            if not self._owners[run.id].state.busy:
                 self.lose(run)
 
     def _begin_pending(self) -> None:
         isolate = self._isolate
         if isolate is None:
             return
-        for key in list(self._pending):
-            instance = self._pending.pop(key)
+        for key, instance in list(self._pending.items()):
+            if instance.left in self._leaving:
+                continue
+            del self._pending[key]
             if instance.gone or instance.run is not None:
                 continue
             if self._problem(key) is not None:
@@ -197,18 +233,25 @@ class Runs:
                 continue
             workflow = self._workflows[key.workflow]
             self._count += 1
-            run = Run(self._count, isolate)
+            run = Run(self._count, isolate, self._code, workflow.rules.max_outside_await)
             self._owners[run.id] = instance
             self._names[run.id] = key
             while len(self._names) > REMEMBERED_NAMES + self._places:
                 self._names.popitem(last=False)
             instance.begin_run(run, workflow.class_name, workflow.rules.step_limit)
+            if workflow.concurrency is not None:
+                self.on_admission(instance, "running")
 
     # ------------------------------------------------------------------------------------------------------- runs
 
     def owner(self, run: int) -> Instance | None:
         """The instance that a living run belongs to."""
         return self._owners.get(run)
+
+    def speaker(self, run: int) -> Instance | None:
+        """The instance that a run belongs to, also between that run and its repetition."""
+        key = self._names.get(run)
+        return self._owners.get(run) or (None if key is None else self._pending.get(key))
 
     def name(self, run: int) -> Key | None:
         """Whose output a run's output is, also shortly after the run has ended."""
@@ -224,13 +267,28 @@ class Runs:
         run.isolate.send({"t": "release", "run": run.id}, run.id)
         self.pump()
 
+    def repeat(self, instance: Instance) -> None:
+        """Let an instance's run go, and begin it anew when its isolate holds nothing of it any more.
+
+        Not before, because what it still says may be that it does not fit the journal.
+        """
+        assert instance.run is not None
+        instance.repeats -= 1
+        instance.left = instance.run.id
+        self._pending[instance.key] = instance  # it keeps its place
+        instance.end_run()
+
     # ---------------------------------------------------------------------------------------------------- resting
 
     def rested(self, run: Run) -> None:
-        """The run's instance only waits: it leaves memory after a grace period, sooner when many do."""
+        """The run's instance only waits: it leaves memory after a grace period, sooner when many do, at once when
+        others may want its slot."""
 
         def asleep(decision: Decision) -> None:
             if run.parked and run.id in self._owners:
+                if self._slots.limited(self._owners[run.id].key):
+                    self.hibernate(run)
+                    return
                 self._unpark(run)
                 self._parked[run.id] = self._clock.call_at(self._clock.now() + self._grace, lambda: self.hibernate(run))
                 while len(self._parked) > MAX_PARKED:
@@ -255,9 +313,14 @@ class Runs:
             instance.end_run()
             instance.nudge()
 
-    def awaits(self, run: Run, seconds: float, where: str) -> None:
-        """The run waits, but not on the engine alone. After five minutes it is named, and leaves memory like others."""
+    def awaits(self, run: Run, seconds: float, where: str, longest: float = 0.0) -> None:
+        """The run waits, but not on the engine alone. After five minutes it is named, and leaves memory like others.
+        Where the target limits a single await, the ``longest`` may fail the run."""
         instance = self._owners[run.id]
+        limit = run.outside_await
+        if limit is not None and longest * 1000 >= limit:
+            instance.tell(cmd.RunDone(error=outside_await(limit, where)), run)
+            return
         if seconds * 1000 < OUTSIDE_AWAIT or not instance.state.only_waits():
             return
         run.resting = False

@@ -10,6 +10,7 @@ from typing import Any
 from workers_shim.wire.messages import Pulse
 
 from .clock import Clock
+from .instance import Instance
 from .isolates import Isolates, Loaded
 from .run import Run
 from .runs import Runs
@@ -114,6 +115,9 @@ class StuckWatch:
             for step in list(instance.state.live):
                 found = True
                 instance.attempt_began(run, step, instance.state.records[step].attempt, since)
+            if instance.state.rollback is not None and instance.state.rollback.live:
+                found = True
+                instance.undo_began(run, since)
         return found
 
     def _reason(self, pulse: Pulse) -> str | None:
@@ -123,6 +127,8 @@ class StuckWatch:
             return None if blocked < OUTSIDE else f"code outside steps has blocked for {blocked:.0f} s: {place}"
         instance = self._runs.owner(pulse["run"])
         run = instance.run if instance is not None else None
+        if "call" not in pulse:
+            return self._undo_reason(pulse, instance, run)
         step = run.calls.get(pulse["call"]) if run is not None else None
         if instance is not None and run is not None and step is not None:
             record = instance.state.open.get(step)
@@ -131,3 +137,13 @@ class StuckWatch:
                 instance.attempt_began(run, step, record.attempt, self._clock.now() - round(blocked * 1000))
                 return None
         return None if blocked < UNHEARD else f"a step that was given up still blocks: {place}"
+
+    def _undo_reason(self, pulse: Pulse, instance: Instance | None, run: Run | None) -> str | None:
+        """`_reason` for an attempt that belongs to no call: an undo function's."""
+        blocked, place = pulse["blocked"], pulse.get("code", "native code")
+        if instance is not None and run is not None:
+            undo = instance.state.rollback
+            if undo is not None and undo.live and undo.attempt == pulse["attempt"]:
+                instance.undo_began(run, self._clock.now() - round(blocked * 1000))
+                return None
+        return None if blocked < UNHEARD else f"an undo function that was given up still blocks: {place}"

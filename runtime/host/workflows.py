@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runtime.engine import TARGETS, Rules
-from wrangler_compat import Project
+from wrangler_compat import Project, WorkflowDeclaration
+
+from .retention import with_default_retention
 
 PRESERVE_FLAG = "workflows_preserve_non_retryable_error_message"
 PRESERVE_SINCE = "2026-05-14"  # compatibility date from which the flag is on
@@ -19,6 +21,7 @@ class Workflow:
     name: str
     class_name: str
     rules: Rules = field(default_factory=Rules)
+    concurrency: int | None = None  # how many of its instances may run at once
 
 
 def workflows_of(project: Project, target: str) -> tuple[Workflow, ...]:
@@ -28,10 +31,17 @@ def workflows_of(project: Project, target: str) -> tuple[Workflow, ...]:
         Workflow(
             declared.name,
             declared.class_name,
-            rules if declared.steps_limit is None else replace(rules, step_limit=declared.steps_limit),
+            _rules_of(declared, rules),
+            declared.concurrency_limit if rules.concurrency_config else None,
         )
         for declared in project.workflows
     )
+
+
+def _rules_of(declared: WorkflowDeclaration, rules: Rules) -> Rules:
+    if declared.steps_limit is not None:
+        rules = replace(rules, step_limit=declared.steps_limit)
+    return with_default_retention(rules, declared)
 
 
 def _preserves(project: Project) -> bool:

@@ -66,13 +66,18 @@ def test_the_defaults(host: Install) -> None:
         log_format="text",
         hibernate_after=5.0,
         durability="process",
+        schedules=True,
+        strict_replay=False,
+        replay_every_step=False,
     )
 
 
 def test_every_option_reaches_the_host(host: Install) -> None:
     line = (
         "app --port 0 --ip ::1 --env staging --persist-to state --target celld --var A:1 --var B:x:y "
-        "--python python3.13 --no-watch --log-format json --hibernate-after 1m --durability power"
+        "--python python3.13 --no-watch --log-format json --hibernate-after 1m --durability power "
+        "--no-schedules "
+        "--strict-replay --replay-every-step"
     )
 
     assert options_of(host, *line.split()) == Options(
@@ -88,6 +93,9 @@ def test_every_option_reaches_the_host(host: Install) -> None:
         log_format="json",
         hibernate_after=60.0,
         durability="power",
+        schedules=False,
+        strict_replay=True,
+        replay_every_step=True,
     )
 
 

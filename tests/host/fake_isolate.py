@@ -94,6 +94,11 @@ class Code:
         """The attempts it was to run, as (call, attempt)."""
         return [(message["call"], message["attempt"]) for message in self.heard if message["t"] == "exec"]
 
+    @property
+    def undos(self) -> list[tuple[str, int]]:
+        """The undo functions it was to run, as (step's name, attempt)."""
+        return [(message["name"], message["attempt"]) for message in self.heard if message["t"] == "undo"]
+
     # ------------------------------------------------------------------------------------- messages, to be said
 
     def message(self, t: str, **fields: Any) -> dict[str, Any]:
@@ -154,6 +159,14 @@ class Code:
 
     def fails(self, message: str = "boom", name: str = "Error") -> None:
         self.isolate.says(self.message("done", error={"name": name, "message": message}))
+
+    def undoing(self, name: str, attempt: int = 1) -> None:
+        """The undo function of a step begins."""
+        self.isolate.says(self.message("undoing", name=name, nth=1, attempt=attempt))
+
+    def undone(self, name: str, attempt: int = 1, **how: Any) -> None:
+        """It has ended: well, or with ``error=`` or ``missing=``."""
+        self.isolate.says(self.message("undone", name=name, nth=1, attempt=attempt, **how))
 
     def parked(self) -> None:
         """Every task of the run waits on the engine."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 from pathlib import Path
@@ -16,6 +17,7 @@ from runtime.host.interpreter import Interpreter
 from runtime.host.options import Options
 from runtime.host.projects import open_project
 from runtime.host.recovery import Recovered
+from runtime.host.schedules import entries_of
 from runtime.store import DamagedCatalog, DamagedJournal, NewerStore, Rebuilt, Repair, StoreError
 from wrangler_compat import Project
 
@@ -104,6 +106,37 @@ def test_it_names_each_journal_that_the_new_catalog_lacks(project: Project) -> N
         *(f"warning: An instance was left out of it. {error}" for error in unreadable),
     ]
     assert "a.db.damaged" in err
+
+
+def test_it_says_what_expired(project: Project) -> None:
+    some, _ = shown(project, recovered=Recovered(0, 0, None, 3))
+    none, _ = shown(project)
+
+    assert "  Expired while the server was down: 3 instances, deleted now\n" in some
+    assert "xpired" not in none
+
+
+def schedules_shown(project: Project, *, on: bool, format: Any = "text") -> str:
+    """What is printed of a Workflow that runs at three each night."""
+    out = io.StringIO()
+    (orders,) = project.workflows
+    scheduled = dataclasses.replace(project, workflows=(dataclasses.replace(orders, schedules=("0 3 * * 1",)),))
+    at = 1_700_000_000_000
+    next_times = dict.fromkeys(entries_of(scheduled), at) if on else {}
+    options = Options(project.root, schedules=on)
+    banner.show_schedules(Terminal.over(out, io.StringIO(), format, {}), options, scheduled, next_times)
+    return out.getvalue()
+
+
+def test_each_schedule_is_shown_with_its_next_time_in_utc(project: Project) -> None:
+    assert schedules_shown(project, on=True) == "  Schedule 0 3 * * 1 of orders: next Tue 2023-11-14 22:13 UTC\n"
+    assert '{"kind": "schedule", "workflow": "orders", "cron": "0 3 * * 1", "next": 1700000000000}' in schedules_shown(
+        project, on=True, format="json"
+    )
+
+
+def test_schedules_that_are_off_are_named(project: Project) -> None:
+    assert schedules_shown(project, on=False) == "  Schedules are off (--no-schedules): 0 3 * * 1 of orders\n"
 
 
 def test_programs_get_one_object(project: Project) -> None:

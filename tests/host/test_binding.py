@@ -95,10 +95,11 @@ async def test_c018_after_delete_the_id_is_free(host: Host, isolate: FakeIsolate
     assert len(isolate.codes("a")) == 2
 
 
-async def test_c019_create_does_not_look_at_retention_or_location_hint(host: Host) -> None:
+async def test_c019_create_accepts_and_ignores_a_bad_retention_or_location_hint(host: Host) -> None:
     options = {"id": "a", "retention": {"successRetention": "zz"}, "locationHint": "mars"}
 
     assert await host.bind("create", options) == {"id": "a"}
+    assert "retention.successRetention of create() is not used: 'zz' is no duration." in host.err.getvalue()
 
 
 @pytest.mark.parametrize("options", [[], "a", 5, True])

@@ -493,3 +493,24 @@ async def test_the_same_on_disk(tmp_path: Path) -> None:
     finally:
         await host.stop()
         await store.close()
+
+
+async def test_an_instance_that_is_asked_something_before_its_creation_is_acknowledged_is_not_taken_for_a_new_one_later(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirm = host.instances.catalog.confirm
+
+    async def confirm_and_be_slow(keys: Any) -> None:
+        await confirm(keys)
+        await host.instances.ask(A, cmd.SendEvent("go", "[1]"))
+
+    monkeypatch.setattr(host.instances.catalog, "confirm", confirm_and_be_slow)
+    code = await host.code(host.serve())
+    code.sleep("1 hour")
+    code.parked()
+    await host.later(5)
+    assert (code.released, await host.in_memory()) == (True, 0)
+
+    await host.instances.ask(A, cmd.SendEvent("go", "[2]"))
+
+    assert (await host.instances.state(A)).last_event == 2

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from runtime.engine import Schedule
+from runtime.engine import commands as cmd
 from runtime.host import run as module
 from runtime.host.run import Run, start_message
 from tests.engine.driver import ONCE, Instance
@@ -36,6 +38,17 @@ def test_it_tells_what_to_run_and_with_what() -> None:
         "event": {"payload": "{}", "timestamp": instance.now},
         "step_limit": 100,
         "journal": [],
+    }
+
+
+def test_a_scheduled_instance_is_told_which_entry_created_it() -> None:
+    instance = Instance().start()
+    instance.state.scheduled_by = Schedule("0 3 * * *", 42)
+
+    assert start(instance)["event"] == {
+        "payload": "{}",
+        "timestamp": instance.now,
+        "schedule": {"cron": "0 3 * * *", "scheduledTime": 42},
     }
 
 
@@ -125,3 +138,19 @@ def test_all_values_together_are_bounded_and_small_ones_still_fit_after_one_that
     settled = [entry[:3] for entry in journal(instance) if entry[0] != "c"]
 
     assert settled == [["v", "do", "a"], ["v", "do", "b"], ["l", "do", "c"], ["v", "do", "d"]]
+
+
+def test_a_call_that_a_restart_makes_begin_anew_stands_where_it_was_first_made() -> None:
+    instance = Instance().start()
+    instance.do("slow")
+    instance.done(instance.do("quick"), '["q"]')
+    instance.done(instance.do("then"), '["t"]')
+    instance.tell(cmd.Restart("then", partial=True))
+    instance.start()
+    kept = [["c", "do", "slow", 1, 0], ["c", "do", "quick", 1, 0], ["v", "do", "quick", 1, '["q"]']]
+
+    assert journal(instance) == kept
+
+    instance.done(instance.do("slow"), '["s"]')
+
+    assert journal(instance) == [*kept, ["v", "do", "slow", 1, '["s"]']]

@@ -10,17 +10,12 @@ import pytest
 
 from runtime.cli.terminal import Terminal
 from runtime.engine import Rules
-from runtime.host.binding import Bindings
 from runtime.host.binding_rules import Refused
 from runtime.host.clock import Clock
-from runtime.host.dispatch import Dispatch
-from runtime.host.instances import Instances, NewInstance
+from runtime.host.instances import NewInstance
 from runtime.host.isolates import Isolates
 from runtime.host.recovery import Recovered, recover
-from runtime.host.reports import Reports
-from runtime.host.run_messages import RunMessages
-from runtime.host.subscriptions import Subscriptions
-from runtime.host.wakeups import Wakeups
+from runtime.host.shell import Shell
 from runtime.host.workflows import Workflow
 from runtime.http.ingress import Ingress
 from runtime.store import CatalogStore, JournalStore, Key, MemoryStore
@@ -49,37 +44,15 @@ class Elsewhere:
         """Nothing to do."""
 
 
-class Host:
+class Host(Shell):
     """One life of the host process over a store that may outlive it."""
 
     def __init__(self, store: Stored, clock: Clock, rest: Callable[[], Awaitable[None]] = rest) -> None:
         self.store = store
-        self.clock = clock
         self.rest = rest
         self.out, self.err = io.StringIO(), io.StringIO()
-        self.terminal = Terminal.over(self.out, self.err, environ={})
-        self.reports = Reports(self.terminal)
-        self.instances = Instances(
-            clock,
-            store.catalog,
-            store.journals,
-            grace_ms=GRACE_MS,
-            publish=lambda key, first, events: self.subscriptions.published(key, first, events),
-            report=self.reports.instance,
-        )
-        self.runs = self.instances.runs
-        self.runs.on_outside_await = self.reports.outside_await
-        self.subscriptions = Subscriptions(self.instances.lines)
-        self.instances.on_deleted = self.subscriptions.deleted
-        self.wakeups = Wakeups(clock, store.catalog, self.instances, self.reports.wake_up)
-        self.bindings = Bindings(self.instances, self.subscriptions)
-        self.dispatch = Dispatch(
-            self.instances.turns,
-            self.runs,
-            RunMessages(self.runs, clock.now, self.reports.advice),
-            self.bindings,
-            self.terminal,
-        )
+        terminal = Terminal.over(self.out, self.err, environ={})
+        super().__init__(clock, store.catalog, store.journals, terminal, grace_ms=GRACE_MS)
         self.dispatch.isolates = cast(Isolates, Elsewhere())
         self.dispatch.ingress = cast(Ingress, Elsewhere())
         self.declare(WORKFLOW)
@@ -100,6 +73,7 @@ class Host:
         """Start up on what the store holds."""
         recovered = await recover(self.store.catalog, self.store.journals, self.instances)
         self.wakeups.start()
+        self.sweeper.start()
         await self.rest()
         return recovered
 
@@ -143,6 +117,7 @@ class Host:
     async def stop(self) -> None:
         """End the host in an orderly way."""
         await self.wakeups.close()
+        await self.sweeper.close()
         await self.instances.close()
 
     async def forget_everything(self, workflows: Sequence[str] = ("wf",)) -> None:
@@ -173,6 +148,7 @@ async def crash(host: Host) -> MemoryStore:
     assert isinstance(host.clock, VirtualClock)
     host.clock.alarms.clear()
     await host.wakeups.close()
+    await host.sweeper.close()
     host.instances._closing = True  # it does not go on; nobody waits for what it leaves, either
     await rest()
     return store
