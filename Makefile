@@ -9,7 +9,7 @@ PROJECT ?= fixtures/onboarding
 ARGS ?=
 SOURCES := runtime workers_shim wrangler_compat tests bench fixtures
 
-.PHONY: run test check lint types mutants crash bench lock clean help
+.PHONY: run test check lint types docs mutants crash simulate bench lock clean help
 
 run: $(READY)  ## start a project: make run PROJECT=fixtures/orders ARGS="--port 9000"
 	$(BIN)/celld-py dev $(PROJECT) $(ARGS)
@@ -26,11 +26,18 @@ lint: $(READY)  ## style and formatting
 types: $(READY)  ## strict type checking
 	$(BIN)/mypy
 
+docs: $(READY)  ## write the generated pages of docs/ anew
+	$(BIN)/python -m tests.conformance
+	$(BIN)/python -m tests.targets
+
 mutants: $(READY)  ## break each invariant in the code, and see its test fail
 	$(BIN)/python -m tests.mutants $(ARGS)
 
 crash: $(READY)  ## kill -9 the running command many times: make crash ARGS="--kills 500"
 	$(BIN)/python -m tests.crash $(ARGS)
+
+simulate: $(READY)  ## random lives of hosts, with crashes: make simulate ARGS="--operations 1000000"
+	$(BIN)/python -m tests.simulation $(ARGS)
 
 bench: $(READY)  ## measure; see docs/performance.md
 	$(BIN)/python -m bench $(ARGS)

@@ -81,7 +81,7 @@ HOST = [
     ),
     host(
         "i4-dirty-instance-is-not-looked-at", "recovery.py",
-        "    instances.runs.queue(row.key for row in await catalog.dirty_rows())",
+        "    instances.runs.queue((row.key for row in unsettled), begun)",
         "    pass",
         "recovery::test_what_ran_goes_on_by_itself_and_what_was_in_flight_counts_as_lost",
         "recovery::test_a_pending_pause_is_finished",
@@ -212,5 +212,45 @@ HOST = [
         "        due = self.state.next_due(attempts=not self.run.moving)",
         "        due = self.state.next_due()",
         "runs::test_a_retry_that_comes_due_while_its_run_moves_waits_for_the_new_code",
+    ),
+    # I3, I4 Rollback: an undo moves with its run, comes back when it was due, and is committed before it runs.
+    host(
+        "i3-undo-is-cut-off-by-a-reload", "runs.py",
+        "            if not self._owners[run.id].state.busy:",
+        "            if not self._owners[run.id].state.live:",
+        "undo::test_a_rollback_moves_to_new_code_between_two_undo_functions",
+    ),
+    host(
+        "i3-given-up-undo-keeps-its-timeout", "instance.py",
+        "            run.undo.over()\n            run.isolate.send({**cancel_message",
+        "            run.isolate.send({**cancel_message",
+        "undo::test_the_attempt_after_one_that_timed_out_has_a_time_of_its_own",
+    ),
+    # I8 Retention: who expires, and when.
+    host(
+        "i8-ended-instance-never-expires", "instances.py",
+        "                    expires_at=expiry,",
+        "                    expires_at=None,",
+        "sweeper::test_an_instance_is_deleted_when_its_retention_is_over",
+    ),
+    host(
+        "i8-late-firing-is-made-up", "schedules.py",
+        "        in_time = now - at <= LATE",
+        "        in_time = True",
+        "schedules::test_a_firing_that_is_more_than_a_minute_late_is_missed",
+    ),
+    # I10 Concurrency: no more than the limit, and nobody's slot is lost.
+    host(
+        "i10-slots-have-no-limit", "slots.py",
+        "        while len(self.holders) < self.limit and (line",
+        "        while True and (line",
+        "concurrency::test_no_more_than_the_limit_run_and_the_others_are_queued",
+    ),
+    host(
+        "i10-new-ones-go-first", "slots.py",
+        "(line := self.begun or self.new)",
+        "(line := self.new or self.begun)",
+        "concurrency::test_a_waking_instance_goes_before_a_new_one_and_is_queued_until_then",
+        "slots::test_who_has_begun_goes_before_who_has_not_wherever_it_comes_in",
     ),
 ]  # fmt: skip

@@ -407,6 +407,18 @@ ENGINE = [
         "    steps = [r.step for r in state.records.values() if r.rollback]",
         "rollback::test_a_step_is_undone_once_even_if_the_instance_fails_again_after_a_restart_from_a_later_step",
     ),
+    engine(
+        "rollback-leaves-attempts-running", "rollback.py",
+        "    decision.effects += [CancelAttempt(step, state.records[step].attempt) for step in sorted(state.live)]\n",
+        "",
+        "rollback::test_i3_what_still_runs_is_given_up_before_anything_is_undone",
+    ),
+    engine(
+        "rollback-loses-its-next-attempt", "apply.py",
+        "    undo.attempt, undo.due = 0, event.at",
+        "    undo.attempt, undo.due = 0, None",
+        "rollback::test_c078_terminate_with_rollback_of_a_paused_instance_undoes_once_there_is_a_run",
+    ),
 ]  # fmt: skip
 
 MUTANTS: list[Mutant] = [*ENGINE, *HOST, *ISOLATE]
