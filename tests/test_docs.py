@@ -75,3 +75,8 @@ def test_the_table_of_modules_names_each_that_a_worker_finds_here() -> None:
     public = [path.stem for path in (ROOT / "workers_shim" / "modules").iterdir() if not path.name.startswith("_")]
 
     assert [module for module in public if f"`{module}`" not in table and f"`{module}." not in table] == []
+
+
+def test_the_readme_shows_the_test_file_of_the_first_example() -> None:
+    shown = (ROOT / "fixtures/onboarding/tests/test_onboarding.py").read_text("utf-8")
+    assert f"```python\n{shown}```" in (ROOT / "README.md").read_text("utf-8")

@@ -1,0 +1,78 @@
+"""docs/conformance.md: what we do in each case, in the words of the tests that show it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.conformance.agreement import CASES, Case
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "conformance.md"
+
+# What only JavaScript can show: the engine's side of each has a test, and the whole comes with JavaScript Workers.
+JAVASCRIPT_ONLY = {
+    52: "run() throws what is no error: Python can raise exceptions only",
+    53: "run() throws an object: Python can raise exceptions only",
+    58: "run() returns a function",
+    99: "an event's payload is a function",
+    136: "a step throws what is no error: Python can raise exceptions only",
+    161: "a step returns a function, an RpcTarget or a Response",
+    165: "a step returns a stream",
+    166: "a step returns an empty stream",
+    167: "a step returns a stream that cannot be read or is too large",
+    177: "step.do() without a callback: in Python it is a decorator",
+}
+
+_NAME = re.compile(r"test_((?:c\d{3}_)+)(\w+)")
+_INTRODUCTION = """\
+# Conformance
+
+How celld-py behaves, case by case, and with whom it agrees: with Cloudflare's **production** as its documentation has
+it, with the **local** engine of `wrangler dev` as it was measured where production documents nothing, with **both**, or
+with **neither**. Each case is shown by at least one test, whose name is the sentence; `make docs` writes this page.
+
+"""
+
+
+class Shown(NamedTuple):
+    """A test, and the case that it shows."""
+
+    number: int
+    sentence: str
+    file: str
+
+
+def shown(folder: Path = ROOT / "tests") -> Iterator[Shown]:
+    """All tests whose names carry a case's number, file by file."""
+    for path in sorted(folder.rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (name := _NAME.fullmatch(node.name)):
+                for number in re.findall(r"\d{3}", name[1]):
+                    yield Shown(int(number), name[2].replace("_", " "), path.relative_to(ROOT).as_posix())
+
+
+def page(tests: Sequence[Shown], cases: Mapping[int, Case] = CASES) -> str:
+    """The text of docs/conformance.md."""
+    rows = "".join(_row(number, case, [t for t in tests if t.number == number]) for number, case in cases.items())
+    return f"{_INTRODUCTION}{_counts(cases)}\n| case | about | what we do | as |\n| --- | --- | --- | --- |\n{rows}"
+
+
+def _counts(cases: Mapping[int, Case]) -> str:
+    counted = ", ".join(
+        f"{sum(case.agreement == agreement for case in cases.values())} {agreement}"
+        for agreement in ("both", "production", "local", "neither")
+    )
+    later = ", ".join(f"C{number:03}" for number in JAVASCRIPT_ONLY)
+    return f"{len(cases)} cases: {counted}. Only a JavaScript Worker can show {later}.\n"
+
+
+def _row(number: int, case: Case, tests: Sequence[Shown]) -> str:
+    links = [f"[{test.sentence}](../{test.file})" for test in tests]
+    if number in JAVASCRIPT_ONLY:
+        links.append(f"JavaScript only: {JAVASCRIPT_ONLY[number]}")
+    agreement = f"{case.agreement}: {case.why}" if case.why else case.agreement
+    return f"| C{number:03} | {case.area} | {'; '.join(links) or 'not done'} | {agreement} |\n"
