@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from workers_shim import current
 from workers_shim.bindings import WorkflowInstance
+from workers_shim.exchange import Exchange
 from workers_shim.inbox import Inbox
 from workers_shim.rest import own_wait
 from workers_shim.run import Run
@@ -146,6 +149,11 @@ class InProcessIsolate:
                 if not task.done():
                     yield _with_waiter(task)
 
+    def places(self, folder: Path) -> list[str]:
+        """The lines below a folder at which the handlers of requests wait."""
+        found = {_waits_at(task.get_coro(), f"{folder}{os.sep}") for task in asyncio.all_tasks(self._loop)}
+        return sorted(place for place in found if place)
+
     def __repr__(self) -> str:
         return f"<{self.role} isolate in this process>"
 
@@ -155,10 +163,28 @@ def _with_waiter(task: asyncio.Future[Any]) -> tuple[object, object]:
     return task, getattr(task, "_fut_waiter", None)
 
 
+def _waits_at(coroutine: Any, inside: str) -> str | None:
+    """The innermost line of a handler, and of what it awaits, in a file whose name begins so."""
+    place = None
+    if getattr(coroutine, "cr_code", None) is not Exchange.serve.__code__:
+        return None
+    while (frame := getattr(coroutine, "cr_frame", None)) is not None:
+        if frame.f_code.co_filename.startswith(inside):
+            place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        coroutine = coroutine.cr_await
+    return place
+
+
 def outside_steps() -> bool:
     """Whether what runs in this context is a run's code outside of its steps."""
     scope = SCOPE.get()
     return scope is not None and scope.call is None and not scope.dead
+
+
+def in_a_run() -> bool:
+    """Whether what runs in this context is a run's code, in a step or not."""
+    scope = SCOPE.get()
+    return scope is not None and not scope.dead
 
 
 class _Pipe(asyncio.Transport):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -25,6 +26,7 @@ from workers_shim.wire.messages import ErrorData
 __all__ = ["Borrowed", "JsException", "NonRetryableError", "Output", "error_data", "revived", "value_data"]
 
 _TESTS = re.compile(r"(test_.*|.*_test|conftest)\.py")
+_HOSTS = frozenset({"runtime", "workers_shim", "wrangler_compat", "pytest", "_pytest"})  # in use all the time
 _PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 Muted = Callable[[int], bool]
@@ -35,9 +37,11 @@ class Borrowed:
 
     def __init__(self, main: Path) -> None:
         self._folders = (MODULES, str(main.parent))
+        self._tests = str(main.parent / "tests") + os.sep
         self._host = vars(current).get("host")
         self._path = list(sys.path)
-        self._aside = {name: sys.modules.pop(name) for name in {*self._loaded(), main.stem} & sys.modules.keys()}
+        aside = {*self._loaded(), *self._of_same_name(), main.stem} & sys.modules.keys()
+        self._aside = {name: sys.modules.pop(name) for name in aside}
         self._as_completed = asyncio.as_completed
         in_order.install()
 
@@ -65,9 +69,31 @@ class Borrowed:
         """The modules that come from the Worker's folders. Tests that lie among its files are not its own."""
         return [name for name, module in list(sys.modules.items()) if any(map(self._is_ours, _files(module)))]
 
+    def _of_same_name(self) -> list[str]:
+        """Others' modules in whose stead the Worker's imports would find its own, as a test's ``helpers``."""
+        own = {name for folder in self._folders for name in _offered(folder)} - sys.stdlib_module_names - _HOSTS
+        return [name for name in list(sys.modules) if (first := name.partition(".")[0]) in own and not _is_test(first)]
+
     def _is_ours(self, file: str) -> bool:
         inside = any(file.startswith(folder + os.sep) for folder in self._folders)
-        return inside and not _TESTS.fullmatch(os.path.basename(file)) and not any(part in file for part in _PACKAGES)
+        if not inside or file.startswith(self._tests) or any(part in file for part in _PACKAGES):
+            return False
+        return not _TESTS.fullmatch(os.path.basename(file))
+
+
+def _offered(folder: str) -> Iterator[str]:
+    """The names of modules and packages that can be imported from a folder. One without __init__.py yields to any."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if name := inspect.getmodulename(entry.name):
+                yield name
+            elif os.path.isfile(os.path.join(entry, "__init__.py")):
+                yield entry.name
+
+
+def _is_test(name: str) -> bool:
+    """Whether a top-level module or package is the tests', which may lie among the Worker's files."""
+    return name == "tests" or _TESTS.fullmatch(f"{name}.py") is not None
 
 
 def _files(module: object) -> Iterable[str]:

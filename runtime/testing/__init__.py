@@ -14,17 +14,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runtime.isolates.shared_process import JsException, NonRetryableError
 
-    from .errors import IntrospectionError, NothingMoves, WorkerBusy, WorkerClosed, WorkerNotLoaded, WorkerTestError
+    from .errors import (
+        IntrospectionError,
+        NothingMoves,
+        OutcomeDiffers,
+        WorkerBusy,
+        WorkerClosed,
+        WorkerNotLoaded,
+        WorkerTestError,
+    )
     from .everywhere import CrashReport, crash_everywhere
     from .handles import Instance, Workflow
     from .introspect import introspect_workflow, introspect_workflow_instance
-    from .response import Response
+    from .response import FailedRequest, Response
     from .worker import Worker
 
 # pytest imports this package in every run; the host behind it only when a test needs it.
 _LATER = {
     "CrashReport": "runtime.testing.everywhere",
     "crash_everywhere": "runtime.testing.everywhere",
+    "FailedRequest": "runtime.testing.response",
     "IntrospectionError": "runtime.testing.errors",
     "introspect_workflow": "runtime.testing.introspect",
     "introspect_workflow_instance": "runtime.testing.introspect",
@@ -32,6 +41,7 @@ _LATER = {
     "JsException": "runtime.isolates.shared_process",
     "NonRetryableError": "runtime.isolates.shared_process",
     "NothingMoves": "runtime.testing.errors",
+    "OutcomeDiffers": "runtime.testing.errors",
     "Response": "runtime.testing.response",
     "Worker": "runtime.testing.worker",
     "WorkerBusy": "runtime.testing.errors",
@@ -50,11 +60,13 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "CrashReport",
+    "FailedRequest",
     "Instance",
     "IntrospectionError",
     "JsException",
     "NonRetryableError",
     "NothingMoves",
+    "OutcomeDiffers",
     "Response",
     "Worker",
     "WorkerBusy",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from runtime.engine.durations import milliseconds
+from runtime.engine.durations import milliseconds, unknown_unit
 from runtime.host.clock import Alarm, Clock
 
 _resting: set[asyncio.AbstractEventLoop] = set()
@@ -82,9 +82,10 @@ class VirtualAlarm(Alarm):
             self._clock.alarms.remove(self)
 
 
-def as_ms(duration: float | str | timedelta) -> int:
+def as_ms(duration: float | str | timedelta | None) -> int:
     """A duration in ms: a number of them, a text such as "7 days", or a timedelta."""
     ms = duration / timedelta(milliseconds=1) if isinstance(duration, timedelta) else milliseconds(duration)
-    if not 0 <= ms < float("inf"):
+    # Workflows takes None for 0 and "5 min" for 5 ms. A test that means that says it in ms.
+    if duration is None or unknown_unit(duration) or not 0 <= ms < float("inf"):
         raise ValueError(f'{duration!r} is no duration; give ms, a timedelta, or a text like "7 days"')
     return round(ms)

@@ -19,6 +19,10 @@ class WorkerClosed(WorkerTestError):
     """The Worker's test is over."""
 
 
+class OutcomeDiffers(AssertionError):
+    """A crash changes what comes out."""
+
+
 class IntrospectionError(WorkerTestError):
     """What an introspector refuses, in Cloudflare's words."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ from typing import Any
 from runtime.store import Key
 
 from . import history
+from .errors import OutcomeDiffers
+from .memory import KeptInMemory
 from .side_effects import SideEffects
 from .worker import Worker
 
@@ -29,13 +30,15 @@ class CrashReport:
     commits: int = 0  # how many there are, and so how many crashes were tried
     ran_twice: list[str] = field(default_factory=list)  # "workflow: step": their bodies were begun again after a crash
 
+    outside_steps: list[str] = field(default_factory=list)  # lines that write or connect there, and what they do
+
     def __str__(self) -> str:
         again = ", ".join(self.ran_twice) or "none"
-        return f"{self.commits} crashes, each with the same outcome; steps whose body ran twice: {again}"
-
-
-class OutcomeDiffers(AssertionError):
-    """A crash changes what comes out."""
+        told = f"{self.commits} crashes, each with the same outcome; steps whose body ran twice: {again}"
+        if self.outside_steps:
+            lines = "".join(f"\n  {line}" for line in self.outside_steps)
+            told += f"; outside steps, and so again with every replay:{lines}"
+        return told
 
 
 def crash_everywhere(
@@ -51,14 +54,17 @@ def crash_everywhere(
     ``project`` is a project's folder (``options`` are those of `Worker.open`), or a function that opens a Worker. Each
     time all instances must end with the same status, output and error, and ``observe()`` must give the same. The
     scenario starts by bringing what ``observe`` looks at to its beginning. Otherwise `OutcomeDiffers` tells after which
-    commit, and names lines outside steps that have side effects.
+    commit, and names lines outside steps that have side effects, or lines that keep something in memory.
+
+    What nobody observes changes no outcome. Still, lines outside steps that write files, open connections or start
+    processes are listed in the report.
 
     A crash costs the running attempt, so a step's attempt number, or a random value that it makes, may well differ;
     ``output`` leaves such things out of an instance's output.
     """
     trials = _Trials(project, scenario, observe or (lambda: None), output, options)
-    usual = trials.run(0)
-    report = CrashReport(usual.commits)
+    usual, effects = trials.undisturbed()
+    report = CrashReport(usual.commits, outside_steps=effects)
     twice: Counter[str] = Counter()
     for number in range(1, usual.commits + 1):
         trial = trials.run(number)
@@ -96,6 +102,14 @@ class _Trials:
         self._observe = observe
         self._output = output
         self._options = {"now": time.time_ns() // 1_000_000, **options}  # one for all: outputs may tell the time
+
+    def undisturbed(self) -> tuple[Trial, list[str]]:
+        """The usual course, and what of code outside steps Python audits in it."""
+        with self._open() as worker:
+            effects = SideEffects(worker.session.project.main.parent, self._observe)
+            with effects.watching():
+                trial = self._try(worker, 0)
+        return trial, effects.told()
 
     def run(self, crash_at: int) -> Trial:
         with self._open() as worker:
@@ -144,26 +158,23 @@ class _Trials:
         for before, after in pairs:
             if before != after:
                 lines += [f"  undisturbed: {before}", f"  with crash:  {after}"]
-        found = self._side_effects(trial.crash_at)
-        if not found:
+        if found := self._seen(lambda folder: SideEffects(folder, self._observe), trial.crash_at):
+            lines.append("Code outside steps runs again after a crash, and this has side effects; put it into a step:")
+        elif found := self._seen(KeptInMemory, 0):
+            lines.append("A crash loses what is in memory, and this is kept there; give it out of a step instead:")
+        else:
             lines.append("No side effect outside steps was seen. Does the code keep something in memory between steps?")
-            return "\n".join(lines)
-        lines.append("Code outside steps runs again after a crash, and this has side effects; put it into a step:")
-        return "\n".join([*lines, *(f"  {line}  ({what})" for line, what in found.items())])
+        return "\n".join([*lines, *(f"  {line}" for line in found)])
 
-    def _side_effects(self, crash_at: int) -> dict[Any, str]:
-        """What code outside steps does in a trial that is watched line by line."""
-        with self._open() as worker, self._watched(worker) as effects:
-            self._try(worker, crash_at)
-            return effects.found
-
-    @contextmanager
-    def _watched(self, worker: Worker) -> Iterator[SideEffects]:
-        effects = SideEffects(worker.session.project.main.parent, self._observe)
-        worker.session.kept.trace = effects.trace  # of the threads to come
-        worker.run(lambda: sys.settrace(effects.trace))
-        with effects.watching():
-            yield effects
+    def _seen(self, watch: Callable[[Path], SideEffects], crash_at: int) -> list[str]:
+        """What is found in a trial that is watched line by line."""
+        with self._open() as worker:
+            effects = watch(worker.session.project.main.parent)
+            worker.session.kept.trace = effects.trace  # of the threads to come
+            worker.run(lambda: sys.settrace(effects.trace))
+            with effects.watching():
+                self._try(worker, crash_at)
+            return effects.told()
 
 
 def _outcome(worker: Worker, output: Callable[[Any], Any]) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from runtime.host.instances import NotFound
+from runtime.host.workflows import bindings_of
 from runtime.store import Key, Line
 
 from . import history
@@ -32,17 +33,29 @@ class Env:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._workflows = {w.binding: w.name for w in session.project.workflows if w.binding is not None}
+        bindings = bindings_of(session.project, session.options.target)
+        self._workflows = {name: declared.name for name, declared in bindings.items()}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in self._workflows:
             return Workflow(self._session, name, self._workflows[name])
-        return getattr(self._session.host.work.env, name)
+        env = self._session.host.work.env
+        if not hasattr(env, name):
+            raise AttributeError(f"env has no {name}; it has {', '.join(sorted(self.__dir__())) or 'nothing'}")
+        return getattr(env, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(
+                f"env.{name} cannot be set: the Worker has an env of its own. "
+                "Give variables when it is opened: Worker.open(..., vars={...}) or @pytest.mark.worker(vars={...})"
+            )
+        super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return dir(self._session.host.work.env)
+        return [name for name in dir(self._session.host.work.env) if not name.startswith("__")]
 
 
 class Workflow:

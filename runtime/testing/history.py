@@ -10,6 +10,7 @@ import msgspec
 from runtime.engine import decode
 from runtime.engine.events import AnyEvent, Call
 from runtime.engine.views import PublicEvents
+from runtime.host.failures import headline_of
 from runtime.host.values import json_shaped
 from runtime.store import Line
 
@@ -66,8 +67,8 @@ def _told(event: dict[str, Any], since: int) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, dict) and value.keys() >= {"name", "message"}:
-        last = str(value["message"]).strip().rpartition("\n")[2]
-        value = last if value["name"] == "PythonError" else f"{value['name']}: {last}"
+        line = headline_of(str(value["message"]).strip())
+        value = line if value["name"] == "PythonError" else f"{value['name']}: {line}"
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
+from collections.abc import Coroutine
 from typing import Any, TextIO, cast
 
 from runtime.cli.terminal import Terminal
+from runtime.host.banner import missing_classes
 from runtime.host.failures import FailureReports
 from runtime.host.isolates import Isolates
 from runtime.host.options import DEFAULT_HIBERNATE_AFTER, Options
@@ -24,6 +26,7 @@ from wrangler_compat import Project
 
 from .errors import WorkerNotLoaded
 from .kept import Kept
+from .response import Response
 from .witness import Witness
 
 GRACE_MS = round(DEFAULT_HIBERNATE_AFTER * 1000)
@@ -57,6 +60,7 @@ class Host(Shell):
         self.mocks = self.instances.modifications = kept.mocks
         self.instances.on_deleted = self._deleted
         self._loading: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._requests: set[object] = set()  # those that have no answer yet
         self._tired: frozenset[object] = frozenset()  # what was awaited for as long as patience lasts
         self.work = InProcessIsolate(Witness(self.dispatch, self.runs, kept.began))
 
@@ -65,18 +69,23 @@ class Host(Shell):
         workflows = workflows_of(self.project, self.target)
         self.instances.declare(workflows)
         await recover(self.store.catalog, self.store.journals, self.instances)
-        self.work.send(load_message(self.project, self.work.role))
+        self.work.send(load_message(self.project, self.work.role, self.target))
         answer = await self._loading
         if answer["t"] == "load_failed":
             raise WorkerNotLoaded(f"The Worker's code does not load:\n{answer['traceback']}")
-        missing = {workflow.class_name for workflow in workflows}.difference(answer["workflows"])
-        if missing:
-            raise WorkerNotLoaded(f"The code has no WorkflowEntrypoint {', '.join(sorted(missing))}.")
+        missing = missing_classes(self.project, answer["workflows"])
+        if missing is not None:
+            raise WorkerNotLoaded(f"{missing.message}\n{missing.detail}\n{missing.hint}")
         self.runs.serve(self.work, workflows, answer["workflows"], answer["code"])
         self.wakeups.start()
         self.sweeper.start()
         await self.schedules.open()
         self.schedules.start()
+
+    def notify(self) -> None:
+        """Say what of the configuration has no effect, or another one, as `dev` says it at its start."""
+        for notice in self.project.warnings:
+            self.terminal.warning(notice.text, notice.hint)
 
     async def end(self) -> None:
         """Let go of everything in an orderly way."""
@@ -105,6 +114,13 @@ class Host(Shell):
         """The isolate that takes requests."""
         return self.work
 
+    def sending(self, request: Coroutine[Any, Any, Response]) -> asyncio.Task[Response]:
+        """Send a request, whose answer is waited for as long as patience lasts."""
+        task = asyncio.ensure_future(request)
+        self._requests.add(task)
+        task.add_done_callback(self._requests.discard)
+        return task
+
     # ------------------------------------------------------------------------------------------------------- time
 
     async def next_due(self) -> int | None:
@@ -127,7 +143,7 @@ class Host(Shell):
             if loop._ready and now - began < SPIN:  # type: ignore[attr-defined]  # asyncio has no public way to ask
                 continue
             idle_since = idle_since or now
-            awaited = self.work.awaited()
+            awaited = self.work.awaited() | self._requests
             if awaited <= self._tired:
                 return
             if now - idle_since >= patience:

@@ -95,17 +95,26 @@ class InstanceIntrospector:
 
         `NothingMoves` when it has not ended: then time has to pass, or something has to be sent.
         """
-        name, nth = selected({"name": name, "index": index} if step is None else step)
+        name, nth = selected({"name": name or None, "index": index} if step is None else step)
         state = self._session.call(lambda host: _state(host, self.instance.key))
         record = state and (state.find(("do", name, nth)) or state.find(("wait", name, nth)))
         if not state or not record or not record.settled:
-            raise NothingMoves(f"Step '{name}' number {nth} of {self.id} has not ended, and everything is at rest.")
+            raise NothingMoves(self._unsettled(state, f"{name}-{nth}", begun=bool(record)))
         value, error = outcome(state, record)
         if error is not None:
             raise _error(error)
         if record.config is not None and record.config.sensitive:
             return REDACTED
         return json_shaped(value)["payload"] if record.kind == "wait" else json_shaped(value)
+
+    def _unsettled(self, state: State | None, label: str, begun: bool) -> str:
+        """Why a step has no result, and which steps there are: a wrong name is the usual reason."""
+        now = f"is '{state.status}'" if state else "is not created"
+        steps = [one.label for one in state.records.values() if one.kind in ("do", "wait")] if state else []
+        return (
+            f"Step '{label}' has not {'ended' if begun else 'begun'}, and everything is at rest: {self.id} {now}. "
+            f"Its steps so far: {', '.join(map(repr, steps)) or 'none'}."
+        )
 
     def wait_for_status(self, status: str) -> None:
         """Come back when the instance has, or had since its last restart, this status."""

@@ -32,11 +32,11 @@ class Modifier:
         self._mocks = mocks
         self._sent = started
 
-    def disable_sleeps(self, steps: Iterable[Selector] | None = None) -> None:
+    def disable_sleeps(self, steps: Iterable[Selector] | Selector | None = None) -> None:
         """Let all sleeps, or those of these names and numbers, be over at once."""
         self._mocks.sleeps.add(_chosen(steps))
 
-    def disable_retry_delays(self, steps: Iterable[Selector] | None = None) -> None:
+    def disable_retry_delays(self, steps: Iterable[Selector] | Selector | None = None) -> None:
         """Let retries of all steps, or of these, come at once. The journal tells the delay they would have had."""
         self._mocks.delays.add(_chosen(steps))
 
@@ -52,11 +52,11 @@ class Modifier:
     def mock_step_error(self, step: Selector, error: Error, times: int | None = None) -> None:
         """Let every attempt of a step, or the next ``times``, fail with an exception, or with a name and a message."""
         chosen = self._unmocked(step, "mock error on")
-        self._mocks.fail(self._mocks.errors, chosen, Failure(**error_data(error)), times)
+        self._mocks.fail(self._mocks.errors, chosen, _failure(error), _times(times))
 
     def force_step_timeout(self, step: Selector, times: int | None = None) -> None:
         """Let every attempt of a step, or the next ``times``, time out at once."""
-        self._mocks.fail(self._mocks.timeouts, self._unmocked(step, "force timeout on"), TIMED_OUT, times)
+        self._mocks.fail(self._mocks.timeouts, self._unmocked(step, "force timeout on"), TIMED_OUT, _times(times))
 
     def mock_event(self, event: Mapping[str, Any] | None = None, **more: Any) -> None:
         """Have an event (``type`` and ``payload``) there as if it were sent, and again after a full restart."""
@@ -83,10 +83,27 @@ class Modifier:
 
 def selected(step: Selector) -> Step:
     """The step that a selector means; an index of 0 is 1, as on Cloudflare."""
-    if isinstance(step, str):
-        return step, 1
-    return step["name"], step.get("index") or 1
+    chosen: object = {"name": step} if isinstance(step, str) else step
+    if isinstance(chosen, Mapping) and chosen.keys() <= {"name", "index"}:
+        name, index = chosen.get("name"), chosen.get("index") or 1
+        if isinstance(name, str) and isinstance(index, int) and index > 0:
+            return name, index
+    raise TypeError(f'{step!r} names no step; give {{"name": "charge", "index": 2}} or, for the first, "charge"')
 
 
-def _chosen(steps: Iterable[Selector] | None) -> list[Step] | None:
+def _chosen(steps: Iterable[Selector] | Selector | None) -> list[Step] | None:
+    if isinstance(steps, str | Mapping):
+        return [selected(steps)]
     return None if steps is None else [selected(step) for step in steps]
+
+
+def _times(times: int | None) -> int | None:
+    if times is not None and (int(times) != times or times < 1):
+        raise ValueError(f"times={times!r} is no number of attempts; give 1 or more, or None for every attempt")
+    return times
+
+
+def _failure(error: object) -> Failure:
+    if isinstance(error, BaseException) or (isinstance(error, Mapping) and error.keys() >= {"name", "message"}):
+        return Failure(**error_data(error))
+    raise TypeError(f'{error!r} is no error; give an exception, as ValueError("no"), or its "name" and "message"')

@@ -19,6 +19,12 @@ INI = "celld_py_project"
 MARKER = "worker"
 SECTION = "Workflow instances"
 
+WORKERS_ONLY = ("workers", "js", "pyodide")
+HINT = (
+    "workers, js, pyodide and your Worker's own modules can be imported while a Worker is open: inside a test, after "
+    "its fixture `worker`. The main module is worker.module."
+)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the ini option."""
@@ -68,13 +74,29 @@ def _project(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Tell a test file that imports what only a Worker has where to import it."""
+    report = yield
+    if report.failed and any(f"No module named '{name}'" in report.longreprtext for name in WORKERS_ONLY):
+        report.sections.append(("Imports of a Worker", HINT))
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Tell what happened to the instances of a test that failed."""
-    report = yield
     # Only when a Worker is under test is there something to tell, and this module loaded.
     sessions = sys.modules.get(f"{__package__}.session")
+    if sessions is not None and call.excinfo is not None and not item.config.getoption("fulltrace"):
+        from .frames import users
+
+        error = call.excinfo.value
+        call.excinfo = pytest.ExceptionInfo.from_exception(error.with_traceback(users(error)))
+    report = yield
     if report.failed and sessions is not None and (told := sessions.told()):
         report.sections.append((SECTION, told))
     return report

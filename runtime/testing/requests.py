@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -13,6 +13,9 @@ from runtime.http.ingress import Ingress
 from .response import Headers, Response
 
 BASE = "http://localhost/"
+
+Form = Mapping[str, str | Sequence[str]]
+"""A form's fields; one with several values has a list of them."""
 
 
 def scope_of(method: str, url: str, headers: Mapping[str, str] | None, body: bytes, kind: str | None) -> dict[str, Any]:
@@ -38,12 +41,16 @@ def scope_of(method: str, url: str, headers: Mapping[str, str] | None, body: byt
     }
 
 
-def body_of(content: bytes | str | None, data: Mapping[str, str] | None, value: Any) -> tuple[bytes, str | None]:
+def body_of(content: bytes | str | None, data: Form | None, value: Any) -> tuple[bytes, str | None]:
     """The body of a request and its type: as given, as a form, or as JSON."""
+    if sum(body is not None for body in (content, data, value)) > 1:
+        raise TypeError("a request has one body: give content, data or json")
     if data is not None:
-        return urlencode(data).encode(), "application/x-www-form-urlencoded"
+        return urlencode(data, doseq=True).encode(), "application/x-www-form-urlencoded"
     if value is not None:
         return json.dumps(value).encode(), "application/json"
+    if isinstance(content, Mapping | list):
+        raise TypeError(f"content is bytes or a text; give the {type(content).__name__} as json= or as data=")
     return (content.encode() if isinstance(content, str) else content or b""), None
 
 

@@ -16,6 +16,7 @@ from wrangler_compat import Project
 
 from .clock import VirtualClock, as_ms
 from .errors import WorkerBusy, WorkerClosed
+from .frames import caller
 from .history import timeline
 from .host import Host
 from .kept import Kept
@@ -48,6 +49,7 @@ class Session:
         self.store = MemoryStore(hook=self._committing)
         self.clock = VirtualClock(time.time_ns() // 1_000_000 if now is None else now, self._rest)
         self.kept = Kept(self.clock)
+        self.opened_at = ""  # file and line
         self._streams = [Output(name, self._muted) for name in ("stdout", "stderr")]
         self._lock = threading.RLock()
         self._life: Life | None = None
@@ -60,13 +62,15 @@ class Session:
         global _active
         if _active is not None:
             raise WorkerBusy(
-                f"The Worker in {_active.project.root} is under test in this process; close it first. "
-                "Two at a time would share modules and output."
+                f"The Worker in {_active.project.root}, opened at {_active.opened_at}, is still under test in this "
+                "process. Two at a time would share modules and output; close it first, or open it in a `with`."
             )
         _active = self
+        self.opened_at = caller()
         try:
             self._borrowed = Borrowed(self.project.main)
             self._begin()
+            self.host.notify()
         except BaseException:
             self._give_back()
             raise

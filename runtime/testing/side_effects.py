@@ -62,18 +62,26 @@ class SideEffects:
         finally:
             _watching = None
 
+    def told(self) -> list[str]:
+        """Each line, and what it did."""
+        return [f"{line}  ({what})" for line, what in self.found.items()]
+
     # -------------------------------------------------------------------------------------------- line by line
 
     def trace(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
         """The trace function of the Worker's thread: looks at the world around each line outside steps."""
-        if not self._is_projects(frame) or not outside_steps():
+        if not self._is_projects(frame.f_code.co_filename) or not self._concerned():
             return None
         self._look()
         self._line = None if event == "call" else _line_of(frame)
         if event == "return":
             caller = frame.f_back
-            self._line = _line_of(caller) if caller is not None and self._is_projects(caller) else None
+            ours = caller is not None and self._is_projects(caller.f_code.co_filename)
+            self._line = _line_of(caller) if caller is not None and ours else None
         return self.trace
+
+    def _concerned(self) -> bool:
+        return outside_steps()
 
     def _look(self) -> None:
         self._observing = True
@@ -82,11 +90,13 @@ class SideEffects:
         finally:
             self._observing = False
         if now != self._seen and self._line is not None:
-            self.found.setdefault(self._line, f"changes what can be observed: {_short(self._seen)} -> {_short(now)}")
+            change = f"{shortened(self._seen)} -> {shortened(now)}"
+            self.found.setdefault(self._line, f"changes what can be observed: {change}")
         self._seen = now
 
-    def _is_projects(self, frame: FrameType) -> bool:
-        return frame.f_code.co_filename.startswith(self._folder)
+    def _is_projects(self, file: str) -> bool:
+        # An environment may lie in the same folder.
+        return file.startswith(self._folder) and f"{os.sep}site-packages{os.sep}" not in file
 
     # ------------------------------------------------------------------------------------------------------ audited
 
@@ -95,7 +105,7 @@ class SideEffects:
         if self._observing or event not in WRITES or not outside_steps() or not _writes(event, args):
             return
         frame: FrameType | None = sys._getframe(2)
-        while frame is not None and not self._is_projects(frame):
+        while frame is not None and not self._is_projects(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:
             self.found.setdefault(_line_of(frame), f"{event}({', '.join(map(repr, args[:2]))})")
@@ -118,5 +128,6 @@ def _line_of(frame: FrameType) -> Line:
     return Line(frame.f_code.co_filename, frame.f_lineno)
 
 
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """The beginning of a long text."""
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import inspect
 import sys
@@ -12,8 +13,10 @@ from typing import Any, Self
 
 from runtime.host.options import Options, Target
 from runtime.host.projects import open_project
+from wrangler_compat import ConfigError
 
 from . import requests
+from .errors import NothingMoves
 from .handles import Env, Instance, Workflow
 from .host import Host
 from .inline import write_project
@@ -60,7 +63,12 @@ class Worker:
             strict_replay=strict_replay,
             replay_every_step=replay_every_step,
         )
-        session = Session(open_project(options), options, patience=patience, now=now)
+        try:
+            opened = open_project(options)
+        except ConfigError as error:
+            _annotate(error)
+            raise
+        session = Session(opened, options, patience=patience, now=now)
         session.open()
         return cls(session)
 
@@ -87,17 +95,32 @@ class Worker:
         *,
         headers: Mapping[str, str] | None = None,
         content: bytes | str | None = None,
-        data: Mapping[str, str] | None = None,
+        data: requests.Form | None = None,
         json: Any = None,
     ) -> Response:
-        """Send a request to the Worker; ``url`` may be a path, ``data`` a form."""
+        """Send a request to the Worker; ``url`` may be a path, ``data`` a form. Redirects are not followed.
+
+        Raises `NothingMoves` when everything is at rest and there is no answer.
+        """
         body, kind = requests.body_of(content, data, json)
         scope = requests.scope_of(method, url, headers, body, kind)
 
-        async def send(host: Host) -> Response:
-            return await requests.send(host.ingress, scope, body)
+        async def send(host: Host) -> asyncio.Task[Response]:
+            return host.sending(requests.send(host.ingress, scope, body))
 
-        return self.session.call(send)
+        async def give_up(host: Host) -> list[str]:
+            places = host.work.places(self.session.project.main.parent)
+            sending.cancel()
+            return places
+
+        sending = self.session.call(send)
+        if not sending.done():
+            places = ", ".join(self.session.call(give_up))
+            raise NothingMoves(
+                f"There is no answer to {method} {url}, and everything is at rest; code of the Worker waits at "
+                f"{places or 'no line of its own'}. Code that only takes long can be given more time: patience=."
+            )
+        return sending.result()
 
     def run(self, act: Callable[[], Any]) -> Any:
         """Call a function on the Worker's own loop, and await what it gives if that can be awaited."""
@@ -155,6 +178,20 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+_NAME_IT = (
+    "Name the project's folder: celld_py_project in pytest's ini file, "
+    '@pytest.mark.worker("path"), or Worker.open("path").'
+)
+
+
+def _annotate(error: ConfigError) -> None:
+    """Have the place, the hint and the other mistakes shown where only the exception is."""
+    for one in error.all:
+        hint = _NAME_IT if one.code == "config_missing" else one.hint
+        parts = (one.message if one is not error else None, one.where, hint)
+        error.add_note("\n".join(part for part in parts if part))
 
 
 class TestClock:

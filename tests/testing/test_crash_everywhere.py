@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from runtime.testing import JsException, Worker, crash_everywhere
-from runtime.testing.everywhere import OutcomeDiffers
+from runtime.testing import JsException, OutcomeDiffers, Worker, crash_everywhere
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -162,28 +161,75 @@ def test_a_scenario_that_fails_undisturbed_fails_as_it_is(tmp_path: Path) -> Non
         crash_everywhere(lambda: Worker.inline(tmp_path, OVERLAPPING), scenario)
 
 
-def test_what_lives_in_memory_only_is_told_as_a_difference(tmp_path: Path) -> None:
-    source = """
-        from workers import WorkflowEntrypoint
+IN_A_STEP = """
+    from workers import WorkflowEntrypoint
 
-        seen = []
+    seen = []
 
-        class Remembering(WorkflowEntrypoint):
-            async def run(self, event, step):
-                @step.do("remember")
-                async def remember():
-                    seen.append("it")
-                await remember()
-                await step.sleep("a while", "1 hour")
-                return len(seen)
-    """
+    class Remembering(WorkflowEntrypoint):
+        async def run(self, event, step):
+            @step.do("remember")
+            async def remember():
+                seen.append("it")
+            await remember()
+            await step.sleep("a while", "1 hour")
+            return len(seen)
+"""
+
+OUTSIDE = """
+    from workers import WorkflowEntrypoint
+
+    runs = 0
+
+    class Remembering(WorkflowEntrypoint):
+        async def run(self, event, step):
+            global runs
+            runs += 1
+            await step.sleep("a while", "1 hour")
+            return runs
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (IN_A_STEP, """entry.py:10: seen.append("it")  (changes entry.seen: [] -> ['it'])"""),
+        (OUTSIDE, "entry.py:9: runs += 1  (changes entry.runs: 0 -> 1)"),
+    ],
+)
+def test_what_lives_in_memory_only_is_a_difference_and_named_with_its_line(
+    tmp_path: Path, source: str, line: str
+) -> None:
 
     def scenario(worker: Worker) -> None:
         worker.env.REMEMBERING.create()
         worker.clock.advance("1 hour")
 
-    with pytest.raises(OutcomeDiffers, match="keep something in memory"):
+    with pytest.raises(OutcomeDiffers) as caught:
         crash_everywhere(lambda: Worker.inline(tmp_path, source), scenario)
+    told = str(caught.value).partition("A crash loses what is in memory")[2]
+    assert line in told
+    assert told.count("entry.py") == 1
+
+
+def test_a_side_effect_outside_steps_that_changes_nothing_is_listed(tmp_path: Path) -> None:
+    source = """
+        from workers import WorkflowEntrypoint
+
+        class Leaving(WorkflowEntrypoint):
+            async def run(self, event, step):
+                with open(event["payload"]["path"], "a") as file:
+                    file.write("x")
+                await step.sleep("a while", "1 second")
+    """
+
+    def scenario(worker: Worker) -> None:
+        worker.env.LEAVING.create(params={"path": str(tmp_path / "file")})
+        worker.clock.advance("1 second")
+
+    report = crash_everywhere(lambda: Worker.inline(tmp_path, source), scenario)
+    assert len(report.outside_steps) == 1
+    assert 'entry.py:6: with open(event["payload"]["path"], "a") as file:' in str(report)
 
 
 def test_what_the_scenario_does_itself_is_done_once_whenever_the_host_is_killed(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_disable_retry_delays_of_one_step_leaves_the_others(worker: Worker) -> N
 # ----------------------------------------------------------------------------------------------------- mocked results
 
 
-def test_c242_a_mocked_result_takes_the_callbacks_place_and_is_journalled(worker: Worker) -> None:
+def test_c242_a_mocked_result_takes_the_place_of_the_callback_and_is_journalled(worker: Worker) -> None:
     introspector = introspected(worker, "FLOW").modify(lambda m: m.mock_step_result({"name": "a"}, {"n": [1, None]}))
     create(worker, "FLOW")
     assert introspector.get_output() == {"n": [1, None]}
@@ -147,12 +147,12 @@ def test_c242_a_mocked_result_takes_the_callbacks_place_and_is_journalled(worker
 
 
 @pytest.mark.parametrize("falsy", [0, "", False, None, []])
-def test_c243_a_falsy_result_is_a_result(worker: Worker, falsy: Any) -> None:
+def test_c243_a_mocked_result_may_be_falsy(worker: Worker, falsy: Any) -> None:
     assert output(worker, "FLOW", lambda m: m.mock_step_result({"name": "a"}, falsy)) == falsy
     assert worker.module.ran == []
 
 
-def test_c244_a_result_that_is_not_given_is_refused(worker: Worker) -> None:
+def test_c244_mocking_a_result_without_giving_one_is_refused(worker: Worker) -> None:
     with pytest.raises(TypeError, match=r"^put\(\) called with undefined value\.$"):
         introspected(worker, "FLOW").modify(lambda m: m.mock_step_result({"name": "a"}))
 
@@ -171,7 +171,7 @@ def test_c245_a_step_is_mocked_once(worker: Worker) -> None:
     assert refusal(worker, twice) == "[WorkflowIntrospector] Trying to mock step 'a' multiple times!"
 
 
-def test_c246_an_error_after_a_result_is_refused(worker: Worker) -> None:
+def test_c246_mocking_an_error_after_a_result_is_refused(worker: Worker) -> None:
     def both(m: Modifier) -> None:
         m.mock_step_result({"name": "a"}, 1)
         m.mock_step_error({"name": "a"}, ValueError("x"))
@@ -180,7 +180,7 @@ def test_c246_an_error_after_a_result_is_refused(worker: Worker) -> None:
     assert refusal(worker, both) == text
 
 
-def test_c247_a_timeout_after_a_result_is_refused(worker: Worker) -> None:
+def test_c247_forcing_a_timeout_after_a_result_is_refused(worker: Worker) -> None:
     def both(m: Modifier) -> None:
         m.mock_step_result({"name": "a"}, 1)
         m.force_step_timeout({"name": "a"})
@@ -323,6 +323,20 @@ def test_the_result_of_an_event_wait_is_its_payload(worker: Worker) -> None:
     assert introspector.wait_for_step_result({"name": "w"}) == [1]
 
 
+def test_a_step_that_is_not_there_is_told_with_those_that_are(worker: Worker) -> None:
+    introspector = introspected(worker, "FLOW")
+    create(worker, "FLOW")
+    told = "Step 'a-1-1' has not begun, and everything is at rest: a is 'complete'. Its steps so far: 'a-1'."
+    with pytest.raises(NothingMoves, match=re.escape(told)):
+        introspector.wait_for_step_result("a-1")
+
+
+def test_one_step_may_be_chosen_without_a_list(worker: Worker) -> None:
+    introspected(worker, "SLEEPER").modify(lambda m: m.disable_sleeps("h"))
+    instance = create(worker, "SLEEPER")
+    assert [e["step_name"] for e in instance.journal() if e["kind"] == "sleep_completed"] == ["h-1"]
+
+
 def test_c255_the_output_of_an_instance_that_is_not_complete_is_refused(worker: Worker) -> None:
     introspector = introspected(worker, "FLAKY").modify(lambda m: m.disable_retry_delays())
     create(worker, "FLAKY")
@@ -364,13 +378,13 @@ def test_c257_a_finite_status_prevents_another_one(worker: Worker) -> None:
         ("unknown", "unknown cannot be parsed into a InstanceStatus"),
     ],
 )
-def test_c258_a_status_that_is_none_is_refused(worker: Worker, status: str, text: str) -> None:
+def test_c258_waiting_for_what_is_no_status_is_refused(worker: Worker, status: str, text: str) -> None:
     with pytest.raises(IntrospectionError) as caught:
         introspected(worker, "FLOW").wait_for_status(status)
     assert str(caught.value) == text
 
 
-def test_c259_queued_is_there_at_once(worker: Worker) -> None:
+def test_c259_waiting_for_the_status_queued_ends_at_once(worker: Worker) -> None:
     introspected(worker, "FLOW").wait_for_status("queued")
 
 

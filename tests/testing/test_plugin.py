@@ -60,6 +60,37 @@ def test_a_failing_test_shows_the_timeline_of_its_instances(project: Path, pytes
     )
 
 
+def test_the_report_of_what_a_worker_raises_shows_the_tests_lines_and_not_ours(
+    project: Path, pytester: pytest.Pytester
+) -> None:
+    write(
+        project,
+        """
+        import pytest
+        from runtime.testing import crash_everywhere
+
+        def test_the_binding_raises(worker):
+            worker.env.ONBOARDING.get("nobody")
+
+        @pytest.mark.worker(env="no such environment")
+        def test_the_fixture_raises(worker):
+            pass
+
+        def test_the_scenario_raises():
+            def scenario(worker):
+                assert worker.env.ONBOARDING.name == "another"
+            crash_everywhere(".", scenario)
+        """,
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN)
+    result.assert_outcomes(failed=2, errors=1)
+    result.stdout.fnmatch_lines(["*JsException: Error: instance.not_found", "*AssertionError: assert*"])
+    result.stdout.no_fnmatch_line("*concurrent*")
+    result.stdout.no_fnmatch_line("*session.py*")
+    result.stdout.no_fnmatch_line("*everywhere.py*")
+    pytester.runpytest_subprocess(*PLUGIN, "--full-trace").stdout.fnmatch_lines(["*session.py*"])
+
+
 def test_it_works_with_asynchronous_tests_and_on_several_processes(project: Path, pytester: pytest.Pytester) -> None:
     write(
         project,
@@ -109,6 +140,40 @@ def test_the_project_is_named_by_option_or_marker_or_found_upwards(pytester: pyt
     write(pytester.path, "def test_it(worker): assert 'ORDERS' in dir(worker.env)", "two/test_found.py")
     (pytester.path / "pytest.ini").write_text("[pytest]\n")
     pytester.runpytest_subprocess(*PLUGIN, "two/test_found.py").assert_outcomes(passed=1)
+
+
+def test_a_test_file_that_imports_workers_is_told_where_to_do_it(project: Path, pytester: pytest.Pytester) -> None:
+    write(project, "from workers import Response\n\ndef test_it(worker): pass")
+    result = pytester.runpytest_subprocess(*PLUGIN)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*No module named 'workers'*", "*inside a test, after its fixture `worker`*"])
+    write(
+        project, "def test_it(worker):\n    from workers import Response\n    assert worker.module.Response is Response"
+    )
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
+
+
+def test_a_package_of_tests_beside_the_main_module_stays_loaded(pytester: pytest.Pytester) -> None:
+    shutil.copytree(FIXTURES / "onboarding", pytester.path, ignore=shutil.ignore_patterns("tests"), dirs_exist_ok=True)
+    config = (pytester.path / "wrangler.jsonc").read_text()
+    (pytester.path / "wrangler.jsonc").write_text(config.replace("src/entry.py", "entry.py"))
+    for file in (pytester.path / "src").glob("*.py"):
+        file.rename(pytester.path / file.name)
+    write(pytester.path, "", "tests/__init__.py")
+    write(pytester.path, "EMAIL = 'ada@example.com'", "tests/params.py")
+    write(
+        pytester.path,
+        """
+        import importlib
+        import tests.params as params
+
+        def test_it(worker):
+            assert importlib.import_module("tests.params") is params
+            worker.crash()
+            assert importlib.import_module("tests.params") is params
+        """,
+    )
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
 
 
 def test_a_run_that_does_not_use_it_does_not_import_the_host(pytester: pytest.Pytester) -> None:

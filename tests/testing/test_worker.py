@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
+import types
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from runtime.testing import (
     WorkerTestError,
 )
 from workers_shim.load import MODULES
+from wrangler_compat import ConfigError
 
 GREETER = """
     from workers import Response, WorkerEntrypoint, WorkflowEntrypoint
@@ -83,7 +86,7 @@ def test_the_clock_skips_to_whatever_is_due_next(greeter: Worker) -> None:
     assert instance.status()["error"]["message"].endswith("Execution timed out after 172800000ms")
 
 
-@pytest.mark.parametrize("wrong", [-1, "5s", float("nan")])
+@pytest.mark.parametrize("wrong", [-1, "5s", float("nan"), "7 dayz", "5 min", None])
 def test_a_duration_that_is_none_is_refused(greeter: Worker, wrong: Any) -> None:
     with pytest.raises(ValueError, match="is no duration"):
         greeter.clock.advance(wrong)
@@ -103,6 +106,32 @@ def test_requests_go_through_the_worker(greeter: Worker) -> None:
     assert greeter.env.GREETER.get("bob").status()["status"] == "waiting"
     other = greeter.fetch("/x?y=1")
     assert (other.text, other.headers["X-Seen"]) == ("ok", "http://localhost/x?y=1")
+
+
+def test_a_variable_that_is_not_there_is_told_with_those_that_are(greeter: Worker) -> None:
+    with pytest.raises(AttributeError, match=r"^env has no GRETER; it has .*GREETER"):
+        greeter.env.GRETER.create()
+    assert not hasattr(greeter.env, "GRETER")
+
+
+def test_env_cannot_be_set_as_the_worker_would_not_see_it(greeter: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AttributeError, match=r"vars="):
+        monkeypatch.setattr(greeter.env, "GREETER", "fake")
+
+
+def test_what_of_the_configuration_has_no_effect_is_said_once(tmp_path: Path) -> None:
+    with Worker.inline(tmp_path, GREETER, config={"kv_namespaces": [{"binding": "KV", "id": "1"}]}) as worker:
+        worker.crash()
+        assert worker.said.count("kv_namespaces") == 1
+
+
+def test_a_mistake_in_the_configuration_is_told_with_its_place_and_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Worker.inline(tmp_path, GREETER, config={"main": "src/gone.py"})
+    assert any("wrangler.json:" in note for note in caught.value.__notes__)
+    with pytest.raises(ConfigError, match=r"There is no wrangler\.json") as caught:
+        Worker.open(Path("/"))
+    assert any("celld_py_project" in note for note in caught.value.__notes__)
 
 
 def test_a_crash_keeps_what_is_committed_and_loads_the_code_afresh(greeter: Worker) -> None:
@@ -339,7 +368,7 @@ async def test_it_works_inside_a_test_with_a_loop_of_its_own(greeter: Worker) ->
 
 
 def test_one_worker_at_a_time(greeter: Worker, tmp_path: Path) -> None:
-    with pytest.raises(WorkerBusy, match="close it first"):
+    with pytest.raises(WorkerBusy, match=rf"opened at {re.escape(__file__)}:\d+, is still under test"):
         Worker.inline(tmp_path / "other", GREETER)
 
 
@@ -360,6 +389,28 @@ def test_closing_gives_the_process_back(tmp_path: Path) -> None:
         worker.fetch("/")
 
 
+def test_a_tests_module_and_a_workers_of_the_same_name_do_not_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+        import helpers
+        from workers import Response, WorkerEntrypoint
+
+        class Default(WorkerEntrypoint):
+            async def fetch(self, request):
+                return Response(helpers.OWNER)
+    """
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/helpers.py").write_text("OWNER = 'the worker'")
+    theirs = types.ModuleType("helpers")
+    monkeypatch.setitem(sys.modules, "helpers", theirs)
+    with Worker.inline(tmp_path, source) as worker:
+        assert worker.fetch("/").text == "the worker"
+        worker.crash()
+        assert worker.fetch("/").text == "the worker"
+    assert sys.modules["helpers"] is theirs
+
+
 def test_code_that_does_not_load_is_told_with_its_traceback(tmp_path: Path) -> None:
     with pytest.raises(WorkerNotLoaded, match="no_such_module"):
         Worker.inline(tmp_path, "import no_such_module")
@@ -369,7 +420,7 @@ def test_code_that_does_not_load_is_told_with_its_traceback(tmp_path: Path) -> N
 
 def test_a_missing_class_is_named(tmp_path: Path) -> None:
     config = {"workflows": [{"name": "gone", "binding": "GONE", "class_name": "Gone"}]}
-    with pytest.raises(WorkerNotLoaded, match="WorkflowEntrypoint Gone"):
+    with pytest.raises(WorkerNotLoaded, match=r"needs the class Gone\nentry\.py has Greeter"):
         Worker.inline(tmp_path, GREETER, config=config)
 
 
@@ -380,6 +431,19 @@ def test_the_timeline_tells_what_happened(greeter: Worker) -> None:
     assert "greeter/a" in told
     assert "step_completed 'greet-1' output=Hello Ada" in told
     assert "+1d 00:00:00.000  sleep_completed 'night-1'" in told
+
+
+def test_the_timeline_shows_the_first_line_of_an_error_of_several(tmp_path: Path) -> None:
+    source = """
+        from workers import WorkflowEntrypoint
+
+        class Failing(WorkflowEntrypoint):
+            async def run(self, event, step):
+                raise ValueError("1 mistake\\nname\\n  is missing\\n    See the manual")
+    """
+    with Worker.inline(tmp_path, source) as worker:
+        worker.env.FAILING.create()
+        assert "error=ValueError: 1 mistake" in worker.timeline()
 
 
 def test_the_import_path_is_as_it_was_also_when_the_modules_of_workers_were_on_it(
