@@ -1,7 +1,8 @@
 """Undo functions while they run.
 
 They live in the run's code: a run keeps them from the moment a step is called until it is released. One that is asked
-for before its step has been called again, after a crash or a sleep, waits for that.
+for while the code still repeats what it did, after a crash or a sleep, waits for that: it may use what the code keeps
+of the results.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from workers_shim.run import Run
 
 PHASE = "WorkflowFatalError: Cannot execute steps during rollback phase"
-LIMIT = 10.0  # seconds that a replay has to come to a step which is to be undone; a blocked loop does not count
+# Seconds in which a replay has to come on, until it is at the step that is to be undone; a blocked loop does not count.
+# It is no limit of the whole: after a crash hundreds of long instances replay at once.
+LIMIT = 10.0
 FIRST_LOOK = 0.02  # seconds until the replay is looked at again; doubles up to LAST_LOOK
 LAST_LOOK = 0.5
 
@@ -33,33 +36,29 @@ class Undos:
         self._run = run
         self._calls: dict[tuple[str, int], Call] = {}
         self._task: tuple[Scope, asyncio.Task[None]] | None = None
-        self._wanted: Undo | None = None  # its step has not been called (again) yet
-        self._left = 0.0
+        self._wanted: Undo | None = None  # the code has not come to its step (again) yet
+        self._left = 0.0  # seconds
+        self._ahead = 0  # of the journal, at the last look
         self._pause = FIRST_LOOK
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def waiting(self) -> bool:
-        """Whether an undo function is wanted whose step the code has not called yet."""
+        """Whether an undo function is wanted to whose step the code has not come yet."""
         return self._wanted is not None
 
     def keep(self, call: Call) -> None:
         """The code called a step that can be undone."""
         self._calls[call.name, call.nth] = call
-        wanted = self._wanted
-        if wanted is not None and (wanted["name"], wanted["nth"]) == (call.name, call.nth):
-            self._stop_waiting()
-            self._begin(call, wanted)
+        if self._wanted is not None and self._call_of(self._wanted) is call:
+            self._pause = FIRST_LOOK
+            self._look_again()
 
     def undo(self, message: Undo) -> None:
-        """Run a step's undo function, now or when the code has come to the step."""
-        call = self._calls.get((message["name"], message["nth"]))
-        if call is not None:
-            self._begin(call, message)
-            return
+        """Run a step's undo function, now or when the code has come to the step and to what followed it."""
         self._wanted = message
-        self._left, self._pause = LIMIT, FIRST_LOOK
-        if self._run.over:
+        self._ahead, self._left, self._pause = self._run.replay.left, LIMIT, FIRST_LOOK
+        if self._run.over or self._has_come_to(message):
             self.ended()
         else:
             self._look_again()
@@ -75,10 +74,15 @@ class Undos:
             task.cancel()
 
     def ended(self) -> None:
-        """``run()`` is over: a step that it has not called by now it will not call."""
+        """``run()`` is over, or is waited for no longer: a step that it has not called by now it will not call."""
         wanted = self._wanted
-        if wanted is not None:
-            self._stop_waiting()
+        if wanted is None:
+            return
+        self._stop_waiting()
+        call = self._call_of(wanted)
+        if call is not None:
+            self._begin(call, wanted)
+        else:
             self._run.send(missing(wanted))
 
     def release(self) -> None:
@@ -114,16 +118,28 @@ class Undos:
     # ------------------------------------------------------------------------------------------------------ waiting
 
     def _look_again(self) -> None:
+        self._stop_timer()
         self._timer = self._run.loop.call_later(self._pause, self._look, context=NEUTRAL)
         self._left -= self._pause
         self._pause = min(2 * self._pause, LAST_LOOK)
 
     def _look(self) -> None:
         self._timer = None
-        if self._left <= 0 or self._at_rest():
+        assert self._wanted is not None, "who waits no longer is not called"
+        if self._run.replay.left < self._ahead:
+            self._ahead, self._left = self._run.replay.left, LIMIT
+        if self._left <= 0 or self._has_come_to(self._wanted) or self._at_rest():
             self.ended()
         else:
             self._look_again()
+
+    def _call_of(self, message: Undo) -> Call | None:
+        return self._calls.get((message["name"], message["nth"]))
+
+    def _has_come_to(self, message: Undo) -> bool:
+        """Whether the code has called the step, and was given every result that the journal has."""
+        repeats = self._run.replay.muted or (self._run.undoing and self._run.pump.busy())
+        return self._call_of(message) is not None and not repeats
 
     def _at_rest(self) -> bool:
         """Whether the code will call nothing more by itself, and no result that it waits for is still to come."""
@@ -134,6 +150,9 @@ class Undos:
 
     def _stop_waiting(self) -> None:
         self._wanted = None
+        self._stop_timer()
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -49,6 +49,7 @@ class Rules:
     limits_config: bool = True  # a workflow's limits.steps
     concurrency_config: bool = True  # a workflow's concurrency.limit
     script_name: bool = True  # a binding to a workflow of another Worker
+    workflow_exports: bool = True  # the workflows of `exports` are on ctx.exports; else they are bindings of env
 
 
 CLOUDFLARE = Rules()
@@ -62,5 +63,6 @@ CELLD = Rules(
     limits_config=False,
     concurrency_config=False,
     script_name=False,
+    workflow_exports=False,
 )
 TARGETS = {"cloudflare": CLOUDFLARE, "celld": CELLD}

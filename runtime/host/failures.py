@@ -75,10 +75,18 @@ class FailureReports:
         )
 
 
+def headline_of(message: str) -> str:
+    """The line that says most: of a traceback the exception's first one, after the frames, which are indented."""
+    lines = message.splitlines() or [""]
+    frames = [number for number, line in enumerate(lines) if line.startswith("  File ")]
+    after = lines[frames[-1] :] if frames else lines
+    return next((line for line in after if line and not line.startswith(" ")), lines[-1])
+
+
 def headline(error: Failure) -> str:
     """The error in one line."""
     if error.name == "PythonError":
-        return error.message.strip().rpartition("\n")[2]
+        return headline_of(error.message.strip())
     return f"{error.name}: {error.message}" if error.message else error.name
 
 

@@ -166,7 +166,8 @@ class Instance:
                 self._perform(effect)
         if events:
             self.home.published(self, events)
-            self._note_settled(events)
+            if self.repeats:
+                self._note_settled(events)
         fault("instance.after_effects")
         if not self.gone:
             self._settle_down()
@@ -240,6 +241,8 @@ class Instance:
 
     def _settle_call(self, run: Run, step: int) -> None:
         run.over(step)
+        if run.starting:
+            return  # the code will not ask: it finds the result in the journal that it starts with
         if self.state.records[step].parent or step in run.large:
             self._answer(run, step)  # its place among the others is known to the isolate, or does not matter
         elif run.results or step not in run.attached:
@@ -296,11 +299,13 @@ class Instance:
 
     def _settle_down(self) -> None:
         """After a turn: arm the timer, ask for what is owed, or leave."""
-        if self.run is not None and self.state.final:
-            self.end_run()
+        if self.run is not None:
+            self.run.starting = False
+            if self.state.final:
+                self.end_run()
         if not self.quiet:
             return
-        if self.run is not None and self._is_to_repeat(self.run):
+        if self.repeats and self.run is not None and self._is_to_repeat(self.run):
             self.home.runs.repeat(self)
         if self.run is None:
             self._ask_for_what_is_owed()
@@ -312,12 +317,12 @@ class Instance:
         self._ask_for_rest(self.run, due, now)
 
     def _note_settled(self, events: list[Event]) -> None:
-        if self.repeats and self.run is not None and any(isinstance(event, SETTLED) for event in events):
+        if self.run is not None and any(isinstance(event, SETTLED) for event in events):
             self.run.settled = True
 
     def _is_to_repeat(self, run: Run) -> bool:
         """Whether the run is to be replayed now because a step has settled, and nothing in it would be lost by that."""
-        if not self.repeats or not run.settled or run.moving:
+        if not run.settled or run.moving:
             return False
         state = self.state
         return state.status == "running" and not state.live and not state.asking

@@ -425,7 +425,8 @@ class Instances:
             with contextlib.suppress(NotFound):
                 await self.expire(key)
                 return True
-        return False
+            row = await self.catalog.get(key)  # somebody was faster: the sweeper, or who wants this id as well
+        return row is None
 
     async def _remove(self, key: Key, claim: Coroutine[object, object, None]) -> None:
         deletion = self._deleting[key] = asyncio.create_task(self._delete(key, claim))

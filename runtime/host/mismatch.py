@@ -20,6 +20,7 @@ REMEMBERED = 10_000  # mismatches told, so as not to tell them again at the next
 _RULE = "Steps must be called in the same order with the same names each time."
 _GOES_ON = "The run goes on as on Cloudflare: a call that the history has gives what is recorded, any other one is new."
 _ENDS = "The instance ends here (--strict-replay)."
+_IS_UNDONE = "The rollback goes on; a step that the code does not come to cannot be rolled back."
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ class Mismatches:
         change = Change.after(mismatch.recorded, state)
         lines = [f"the history has {mismatch.recorded}", f"the code called {mismatch.called}"]
         lines += [] if mismatch.place is None else [f"at {mismatch.place}"]
-        lines += [str(change), _RULE, _ENDS if self.strict else _GOES_ON]
+        goes_on = _ENDS if self.strict else _GOES_ON
+        lines += [str(change), _RULE, goes_on if state.rollback is None else _IS_UNDONE]
         self._terminal.warning(f"{key.workflow}/{key.id}: the replay does not fit the history", "\n".join(lines))
         self._terminal.event(
             "mismatch",

@@ -7,7 +7,7 @@ two would take one branch now, and the other one on the next replay, which gets 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Collection
 
 
@@ -15,7 +15,8 @@ class Results:
     """Results of calls made by ``run()`` that have settled since the run began, and cannot go out yet."""
 
     def __init__(self) -> None:
-        self._waiting: deque[int] = deque()  # steps, in the order in which they settled
+        # Steps, in the order in which they settled; no list, for ten thousand sleeps may end before the code is back.
+        self._waiting: OrderedDict[int, None] = OrderedDict()
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
@@ -23,19 +24,18 @@ class Results:
     def settled(self, step: int, made: Collection[int]) -> list[int]:
         """A step settles, or the code has come back to it: the steps whose results go out now. ``made`` are the steps
         that the code has come back to."""
-        if step not in self._waiting:
-            self._waiting.append(step)
+        self._waiting.setdefault(step)
         return self._next(made)
 
     def pass_over(self, made: Collection[int]) -> list[int]:
         """The code has come to rest without making the call whose result is the next one. It is not the code that the
         journal was written by; it gets what comes after that."""
-        while self._waiting and self._waiting[0] not in made:
-            self._waiting.popleft()
+        while self._waiting and next(iter(self._waiting)) not in made:
+            self._waiting.popitem(last=False)
         return self._next(made)
 
     def _next(self, made: Collection[int]) -> list[int]:
         going: list[int] = []
-        while self._waiting and self._waiting[0] in made:
-            going.append(self._waiting.popleft())
+        while self._waiting and next(iter(self._waiting)) in made:
+            going.append(self._waiting.popitem(last=False)[0])
         return going

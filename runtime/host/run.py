@@ -29,6 +29,7 @@ class Run:
     attached: dict[int, int] = field(default_factory=dict)  # step -> call number
     made: int = 0  # calls it has sent
     told: int = 0  # calls it was answered
+    starting: bool = True  # its `Start` is not sent, or was sent in this turn: what settles now goes along with it
     resting: bool = False  # it was asked to say when it is parked
     parked: bool = False  # it said so, and nothing has happened since
     settled: bool = False  # one of the instance's calls has settled since it began; kept for `Runs.repeat` only

@@ -223,8 +223,8 @@ class Runs:
         if isolate is None:
             return
         for key, instance in list(self._pending.items()):
-            if instance.left in self._leaving:
-                continue
+            if instance.left in self._leaving or not instance.quiet:
+                continue  # what happens to it may end or pause it; when that is committed, it asks again
             del self._pending[key]
             if instance.gone or instance.run is not None:
                 continue

@@ -23,7 +23,7 @@ def answer(instance: Instance, step: int, value: Any = None, problem: str | None
     instance.tell(cmd.DelayAnswered(step, attempt, value=value, problem=problem))
 
 
-def test_c146_the_function_is_asked_about_each_failure_but_the_last(instance: Instance) -> None:
+def test_c146_a_delay_function_is_asked_about_each_failure_but_the_last(instance: Instance) -> None:
     step = dynamic(instance)
     for attempt in (1, 2, 3):
         assert instance.failed(step).effects == [AskDelay(step, attempt, BOOM)]
@@ -33,7 +33,7 @@ def test_c146_the_function_is_asked_about_each_failure_but_the_last(instance: In
     assert instance.kinds == ["attempt_errored", "step_errored"]
 
 
-def test_c111_backoff_applies_to_the_answer(instance: Instance) -> None:
+def test_c111_the_backoff_applies_to_what_a_delay_function_answers(instance: Instance) -> None:
     step, waits = dynamic(instance, backoff="linear"), []
     for _ in range(3):
         instance.failed(step)
@@ -51,7 +51,7 @@ def test_the_delay_counts_from_the_answer(instance: Instance) -> None:
     assert instance.state.next_due() == instance.now + 100
 
 
-def test_c147_a_function_that_raises_fails_the_step_in_the_steps_stead(instance: Instance) -> None:
+def test_c147_a_delay_function_that_raises_fails_the_step(instance: Instance) -> None:
     step = dynamic(instance)
     instance.failed(step)
     answer(instance, step, problem="threw an error: dd")
@@ -62,7 +62,7 @@ def test_c147_a_function_that_raises_fails_the_step_in_the_steps_stead(instance:
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), "zzz", {}, 10**400])
-def test_c148_an_invalid_delay_fails_the_step(instance: Instance, value: Any) -> None:
+def test_c148_an_invalid_delay_from_a_delay_function_fails_the_step(instance: Instance, value: Any) -> None:
     step = dynamic(instance)
     instance.failed(step)
     answer(instance, step, value)
@@ -73,7 +73,7 @@ def test_c148_an_invalid_delay_fails_the_step(instance: Instance, value: Any) ->
 
 
 @pytest.mark.parametrize(("value", "ms"), [(None, 0), (True, 1), ("5", 5), ("30 seconds", 30_000)])
-def test_c149_null_true_and_text_are_delays(instance: Instance, value: Any, ms: int) -> None:
+def test_c149_a_delay_function_may_give_none_or_true_or_a_text(instance: Instance, value: Any, ms: int) -> None:
     step = dynamic(instance)
     instance.failed(step)
     answer(instance, step, value)

@@ -166,7 +166,7 @@ def test_a_gibibyte_is_the_limit() -> None:
         {"sensitive": True},
     ],
 )
-def test_c174_such_a_config_is_refused_and_leaves_no_step(instance: Instance, config: dict[str, Any]) -> None:
+def test_c174_a_config_that_is_refused_leaves_no_step(instance: Instance, config: dict[str, Any]) -> None:
     instance.do("n", config=config)
 
     assert instance.last.refusal == bad_step_config("n")

@@ -162,7 +162,7 @@ def test_c217_a_pending_pause_is_a_pause_after_a_crash(instance: Instance) -> No
     assert instance.last.effects == [RunAttempt(step, 2)]
 
 
-def test_c264_c266_a_paused_runs_words_are_not_heard(instance: Instance) -> None:
+def test_c264_c266_what_a_paused_run_says_is_not_heard(instance: Instance) -> None:
     instance.sleep()
     instance.pause()
     assert instance.do() == 0

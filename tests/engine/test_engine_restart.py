@@ -94,7 +94,7 @@ def test_steps_are_numbered_on_over_a_restart(instance: Instance) -> None:
     assert instance.start().do() > old
 
 
-def test_c083_from_a_step_on_everything_that_started_later_is_run_again() -> None:
+def test_c083_a_restart_from_a_step_runs_everything_again_that_started_later() -> None:
     instance = abz_b()
     instance.tell(cmd.Restart("b", partial=True))
     assert instance.kinds == ["restarted"], "queued and started records stay"
@@ -107,13 +107,13 @@ def test_c083_from_a_step_on_everything_that_started_later_is_run_again() -> Non
     assert instance.last.effects == [RunAttempt(step, 1)]
 
 
-def test_c084_from_the_second_of_a_name() -> None:
+def test_c084_a_restart_from_the_second_step_of_a_name_keeps_the_first() -> None:
     instance = abz_b()
     instance.tell(cmd.Restart("b", count=2, partial=True))
     assert names(instance) == ["a-1", "b-1", "z-1"]
 
 
-def test_c085_from_a_sleep() -> None:
+def test_c085_a_restart_from_a_sleep_keeps_what_started_before_it() -> None:
     instance = abz_b()
     instance.tell(cmd.Restart("z", type="sleep", partial=True))
     assert names(instance) == ["a-1", "b-1"]
@@ -137,7 +137,7 @@ def test_c086_c087_c088_a_step_that_is_not_there_is_refused(restart: cmd.Restart
     assert instance.state.epoch == 1
 
 
-def test_c089_from_a_failed_step_runs_it_again(instance: Instance) -> None:
+def test_c089_a_restart_from_a_failed_step_runs_it_again(instance: Instance) -> None:
     step = instance.do(config=ONCE)
     instance.failed(step)
     instance.raised()

@@ -48,7 +48,7 @@ def test_c144_constant_backoff_stays(instance: Instance) -> None:
     assert delays(instance, retries(delay=100, backoff="constant")) == [100, 100, 100]
 
 
-def test_c145_without_a_backoff_it_is_exponential() -> None:
+def test_c145_without_a_backoff_the_delay_grows_exponentially() -> None:
     assert resolve({"retries": {"limit": 1, "delay": 5}}) == Config(1, 5, "exponential", "10 minutes")
 
 
@@ -59,7 +59,7 @@ def test_the_default_is_five_retries_from_ten_seconds_on(instance: Instance) -> 
     assert instance.state.next_due() == instance.now + 10_000
 
 
-def test_c126_what_is_given_is_kept_as_given() -> None:
+def test_c126_a_config_is_kept_as_it_is_given() -> None:
     given = {"retries": {"limit": 3, "delay": "500 ms"}, "timeout": "5 minutes", "sensitive": "output"}
     assert resolve(given) == Config(3, "500 ms", "exponential", "5 minutes", "output")
 

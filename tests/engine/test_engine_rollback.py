@@ -87,7 +87,7 @@ def test_c223_c238_a_run_that_succeeds_undoes_nothing(instance: Instance) -> Non
     assert instance.kinds == ["workflow_completed"]
 
 
-def test_c221_the_order_is_that_of_the_starts_and_not_of_the_ends(instance: Instance) -> None:
+def test_c221_steps_are_undone_in_the_order_of_their_starts_and_not_of_their_ends(instance: Instance) -> None:
     first, second = instance.do("first", rollback=True), instance.do("second", rollback=True)
     for step in (second, first):
         instance.done(step)
@@ -133,7 +133,7 @@ def test_an_error_that_ends_an_instance_at_once_undoes_nothing(instance: Instanc
     assert instance.kinds == ["workflow_errored"]
 
 
-def test_c226_the_first_undo_that_fails_for_good_ends_the_rollback(instance: Instance) -> None:
+def test_c226_the_first_undo_function_that_fails_for_good_ends_the_rollback(instance: Instance) -> None:
     first = instance.do("a", rollback=True)
     config = {"retries": {"limit": 1, "delay": 50, "backoff": "constant"}}
     second = instance.do("b", rollback=True, rollback_config=config)
@@ -156,7 +156,7 @@ def test_c226_the_first_undo_that_fails_for_good_ends_the_rollback(instance: Ins
     }
 
 
-def test_c227_an_undo_that_may_not_be_retried_is_not(instance: Instance) -> None:
+def test_c227_an_undo_that_may_not_be_retried_has_one_attempt(instance: Instance) -> None:
     step = instance.do(rollback=True)
     instance.raised()
     undone(instance, step, Failure("NonRetryableError", "no"))
@@ -192,14 +192,14 @@ def test_c234_an_undo_function_that_the_code_no_longer_has_fails_the_rollback_at
     assert Failure("RollbackMissing", "Rollback function not available in registry") == ROLLBACK_MISSING
 
 
-def test_c228_without_a_rollback_config_the_steps_default_holds(instance: Instance) -> None:
+def test_c228_without_a_rollback_config_the_default_of_a_step_holds(instance: Instance) -> None:
     step = instance.do(rollback=True)
     instance.raised()
     undone(instance, step, UNDO_FAILED)
     assert instance.state.next_due() == instance.now + 10_000
 
 
-def test_c228_its_start_shows_with_which_config_a_step_is_undone(instance: Instance) -> None:
+def test_c228_the_start_of_a_rollback_shows_with_which_config_the_step_is_undone(instance: Instance) -> None:
     instance.do(rollback=True)
     instance.raised()
     shown = PublicEvents()
@@ -232,7 +232,7 @@ def test_c236_a_program_sees_a_running_instance_while_it_is_undone(instance: Ins
     assert status(instance.state) == {"status": "running", "output": None, "rollback": None}
 
 
-def test_c237_afterwards_it_sees_how_the_rollback_ended(instance: Instance) -> None:
+def test_c237_after_a_rollback_a_program_sees_how_it_ended(instance: Instance) -> None:
     step = instance.do(rollback=True)
     instance.raised()
     undone(instance, step)

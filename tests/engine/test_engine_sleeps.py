@@ -57,7 +57,7 @@ def test_a_sleep_of_exactly_365_days_ends_when_it_is_due(instance: Instance) -> 
     assert instance.kinds == ["sleep_completed"]
 
 
-def test_c198_c199_the_first_sleep_until_a_past_time_is_refused(instance: Instance) -> None:
+def test_c198_c199_a_first_sleep_until_a_time_in_the_past_is_refused(instance: Instance) -> None:
     instance.sleep(None, until=instance.now - 1)
     assert instance.last.refusal == Failure("Error", "You can't sleep until a time in the past, time-traveler")
     instance.sleep(None, name="seconds", until=instance.now / 1000)

@@ -148,7 +148,7 @@ def test_a_larger_result_is_tried_again(instance: Instance) -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "", "\x7f", "é" * 256, "😀" * 128])
-def test_c168_c171_names_of_256_units_are_fine_and_empty_ones_too(instance: Instance, name: str) -> None:
+def test_c168_c171_names_of_256_units_and_empty_names_are_fine(instance: Instance, name: str) -> None:
     assert instance.do(name)
 
 
@@ -162,14 +162,14 @@ def test_c169_c170_longer_names_and_control_characters_are_refused(instance: Ins
     assert instance.state.last_step == 0
 
 
-def test_c173_a_config_in_an_invalid_format_is_refused_with_cloudflares_text(instance: Instance) -> None:
+def test_c173_a_config_in_an_invalid_format_is_refused_in_the_words_of_cloudflare(instance: Instance) -> None:
     instance.do("n", config={"retries": {"limit": 1}})
     assert instance.last.refusal == Failure(
         "Error", f'WorkflowFatalError: Step config for "n" is in a invalid format. {DOCS}'
     )
 
 
-def test_c232_a_rollback_config_in_an_invalid_format_is_refused_with_cloudflares_text(instance: Instance) -> None:
+def test_c232_a_rollback_config_in_an_invalid_format_is_refused_in_the_words_of_cloudflare(instance: Instance) -> None:
     instance.do("n", rollback=True, rollback_config={"timeout": 0})
     assert instance.last.refusal == Failure(
         "Error", f'WorkflowFatalError: Rollback config for "n" is in a invalid format. {DOCS}'

@@ -126,7 +126,9 @@ def test_c113_a_wait_shows_its_type_and_its_timeout(instance: Instance) -> None:
     assert over["stepName"] == "w-1"
 
 
-def test_c114_c186_a_sensitive_output_is_redacted_but_not_the_workflows(instance: Instance) -> None:
+def test_c114_c186_the_output_of_a_sensitive_step_is_redacted_and_that_of_the_workflow_is_not(
+    instance: Instance,
+) -> None:
     instance.done(instance.do(config={"sensitive": "output"}), '["secret"]')
     instance.returned('["secret"]')
     assert shown(instance, "step_completed")[0]["output"] == "[REDACTED]"
@@ -134,7 +136,7 @@ def test_c114_c186_a_sensitive_output_is_redacted_but_not_the_workflows(instance
     assert shown(instance, "step_started")[0]["config"]["sensitive"] == "output"
 
 
-def test_c187_a_sensitive_steps_error_is_not_redacted(instance: Instance) -> None:
+def test_c187_the_error_of_a_sensitive_step_is_not_redacted(instance: Instance) -> None:
     instance.failed(instance.do(config={**ONCE, "sensitive": "output"}))
     assert shown(instance, "attempt_errored")[0]["error"]["message"] == "boom"
 

@@ -98,7 +98,7 @@ def test_c202_c203_a_wait_times_out_at_its_deadline(instance: Instance, timeout:
 
 
 @pytest.mark.parametrize("timeout", [None, 0, ""])
-def test_c204_the_default_is_24_hours(instance: Instance, timeout: Any) -> None:
+def test_c204_a_wait_times_out_after_24_hours_unless_it_says_otherwise(instance: Instance, timeout: Any) -> None:
     step = instance.wait(timeout=timeout)
     assert instance.record(step).due == instance.now + 86_400_000
 

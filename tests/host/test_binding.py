@@ -160,7 +160,7 @@ async def test_an_item_that_is_no_object_refuses_the_whole_batch(host: Host) -> 
 # -------------------------------------------------------------------------------------------------- createBatch, object
 
 
-async def test_c026_a_count_makes_as_many_with_ids_of_their_own(host: Host, isolate: FakeIsolate) -> None:
+async def test_c026_a_count_makes_as_many_instances_with_ids_of_their_own(host: Host, isolate: FakeIsolate) -> None:
     made = await host.bind("createBatch", {"count": 2, "params": '["p"]'})
 
     ids = {one["id"] for one in made["created"]}
@@ -193,7 +193,7 @@ async def test_c029_a_list_of_none_or_of_more_than_100_is_refused(host: Host, si
     [[], [{}], [None], [UNDEFINED], ["a"], [{"x": 1}], [{"instances": 5}], [{"instances": ["a"]}]],
     ids=repr,
 )
-async def test_c030_other_arguments_are_refused(host: Host, args: list[Any]) -> None:
+async def test_c030_what_is_neither_a_count_nor_a_list_of_instances_is_refused(host: Host, args: list[Any]) -> None:
     assert await refusal(host, "createBatch", *args) == INVALID_ARGUMENT
 
 
@@ -293,7 +293,7 @@ async def test_c037_each_position_has_an_outcome_and_each_instance_is_deleted_on
     assert await count(host) == 0
 
 
-async def test_c038_no_ids_are_refused(host: Host) -> None:
+async def test_c038_an_empty_list_of_ids_is_refused(host: Host) -> None:
     text = "WorkflowError: (body) batchDeleteInstances should have at least 1 instance"
 
     assert await refusal(host, "deleteBatch", []) == text
@@ -314,7 +314,7 @@ async def test_c040_one_bad_id_refuses_all(host: Host, code: Any, id: Any) -> No
 
 
 @pytest.mark.parametrize("args", [[], [UNDEFINED], [None], ["a"], [{}]], ids=repr)
-async def test_c041_what_is_no_list_is_refused(host: Host, args: list[Any]) -> None:
+async def test_c041_ids_that_are_no_list_are_refused(host: Host, args: list[Any]) -> None:
     assert await refusal(host, "deleteBatch", *args) == INVALID_ARGUMENT
 
 

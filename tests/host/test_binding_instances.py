@@ -81,7 +81,7 @@ async def test_c049_c050_an_errored_instance_shows_its_error(host: Host, code: A
     }
 
 
-async def test_c060_without_a_rollback_there_is_none(host: Host) -> None:
+async def test_c060_an_instance_without_a_rollback_shows_none(host: Host) -> None:
     await host.create("a")
 
     assert (await host.bind("status", "a"))["rollback"] is None

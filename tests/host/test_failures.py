@@ -10,7 +10,7 @@ from runtime.cli.terminal import Terminal
 from runtime.engine import Failure
 from runtime.engine import commands as cmd
 from runtime.engine.failures import LOST, ROLLBACK_MISSING
-from runtime.host.failures import FailureReports
+from runtime.host.failures import FailureReports, headline
 from tests.engine.driver import Instance
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "main.py", line 3, in refund\nRuntimeError: no bank'
@@ -57,3 +57,8 @@ def test_an_undo_function_that_is_missing_is_told_as_that(missing: bool) -> None
     instance.tell(cmd.RollbackFinished(1, 1, None if missing else LOST, missing=missing))
     assert ("rollback of charge-1 is not possible: the replay did not come" in said(instance)) is missing
     assert not missing or instance.state.rollback_result == ("failed", ROLLBACK_MISSING)
+
+
+def test_an_error_of_many_lines_is_told_by_the_first_line_after_its_frames() -> None:
+    error = f"{TRACEBACK}\n  For further information visit the bank"
+    assert headline(Failure("PythonError", error)) == "RuntimeError: no bank"

@@ -161,6 +161,16 @@ async def test_a_strict_mismatch_undoes_nothing(host: Host) -> None:
     assert not any(kind.startswith("rollback") for kind in await host.kinds())
 
 
+async def test_a_mismatch_in_the_replay_for_a_rollback_does_not_say_that_it_ends_the_instance(host: Host) -> None:
+    code = await strict(host, rollback=True)
+    await host.bind("terminate", "a", {"rollback": True})
+    misfits(code)
+    await rest()
+    assert await host.status() == "rollingBack"
+    assert "ends here" not in host.err.getvalue()
+    assert "a step that the code does not come to cannot be rolled back" in host.err.getvalue()
+
+
 async def test_mismatches_told_are_not_remembered_for_ever(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runtime.host.mismatch.REMEMBERED", 2)
     code = await host.code(serve(host, "one"))

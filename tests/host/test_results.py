@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from runtime.engine import commands as cmd
 from runtime.host.results import Results
+from runtime.store import Key
 from tests.host.conftest import Hosts
 from tests.host.fake_isolate import Code
 from tests.host.virtual_clock import rest
@@ -20,6 +22,27 @@ async def test_i5_results_that_settle_before_the_code_has_come_back_to_them_keep
 
     told = [message["call"] for message in code.heard if message["t"] == "ret"]
     assert told == [early, late], "as the journal has it, and every later replay"
+
+
+@pytest.mark.asyncio
+async def test_a_result_that_goes_along_with_the_start_keeps_no_other_one_waiting(host: Host) -> None:
+    first = host.serve()
+    code = await host.code(first)
+    code.wait("go")
+    code.do("busy")
+    first.dies()
+    await rest()
+    isolate = host.serve()  # the run begins
+    instance = await host.instances.activate(Key("wf", "a"))
+    instance.tell(cmd.SendEvent("go", "[1]"))  # in the same turn
+    await rest()
+    (code,) = isolate.codes("a")
+    assert [entry[:2] for entry in code.start["journal"]] == [["c", "wait"], ["c", "do"], ["v", "wait"]]
+
+    call = code.step("new", "result")
+    await rest()
+
+    assert code.rets == {call: "result"}
 
 
 @pytest.mark.asyncio
@@ -92,3 +115,21 @@ def test_what_is_passed_over_is_forgotten() -> None:
 
     assert results.pass_over({2}) == [2]
     assert not results
+
+
+def test_a_result_is_found_among_thousands_without_a_look_at_each() -> None:
+    class Step(int):
+        looks = 0
+
+        def __eq__(self, other: object) -> bool:
+            Step.looks += 1
+            return int(self) == other
+
+        __hash__ = int.__hash__
+
+    results = Results()
+    for number in range(5000):
+        results.settled(Step(number), ())
+
+    assert results.settled(Step(0), dict.fromkeys(range(5000))) == list(range(5000))
+    assert Step.looks < 50_000

@@ -94,6 +94,29 @@ async def test_what_is_asked_while_it_waits_for_an_isolate_costs_no_second_place
     assert len(isolate.codes("a")) == 1
 
 
+async def test_what_is_being_paused_when_an_isolate_comes_does_not_run(hosts: Hosts) -> None:
+    host = hosts(MemoryStore(late=True))
+    isolate = host.serve()
+    await host.code(isolate)
+    isolate.dies()
+    await rest()
+    instance = await host.instances.activate(Key("wf", "a"))
+
+    paused = asyncio.ensure_future(instance.ask(cmd.Pause()))
+    while instance.state.status != "paused":
+        await asyncio.sleep(0)
+    assert not paused.done(), "it is not committed yet"
+    isolate = host.serve()
+    await rest()
+
+    assert isolate.codes("a") == []
+    assert (await host.kinds())[-1] == "workflow_paused"
+    await host.bind("resume", "a")
+    isolate.codes("a")[-1].done()
+    await rest()
+    assert await host.status() == "complete"
+
+
 async def test_an_instance_in_the_queue_that_is_asked_something_stays_in_the_queue(hosts: Hosts) -> None:
     host = hosts(store_with_places(1))
     isolate = host.serve()

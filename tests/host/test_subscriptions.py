@@ -179,7 +179,7 @@ async def test_c112_sleeps_are_counted_by_name_and_duration(host: Host, isolate:
     assert [(event["stepName"], event["durationMs"]) for event in events] == [("s-1", 10), ("s-2", 10), ("s-1", 20)]
 
 
-async def test_c113_a_wait_that_times_out(host: Host, isolate: FakeIsolate) -> None:
+async def test_c113_a_wait_that_times_out_shows_its_start_and_its_end(host: Host, isolate: FakeIsolate) -> None:
     code = await host.code(isolate)
     code.wait("go", timeout=1000)
     await host.later(1)
@@ -203,7 +203,7 @@ async def test_c114_the_output_of_a_sensitive_step_is_not_shown(host: Host, isol
     assert [event["output"] for event in events] == ["[REDACTED]", "secret"]
 
 
-async def test_c115_a_pause_and_what_follows(host: Host, isolate: FakeIsolate) -> None:
+async def test_c115_a_pause_shows_that_it_waits_and_what_follows(host: Host, isolate: FakeIsolate) -> None:
     code = await host.code(isolate)
     call = code.do()
     await host.bind("pause", "a")
@@ -223,7 +223,7 @@ async def test_c115_a_pause_and_what_follows(host: Host, isolate: FakeIsolate) -
     ]
 
 
-async def test_c116_events_after_the_cursor(host: Host, isolate: FakeIsolate) -> None:
+async def test_c116_only_events_after_the_cursor_are_shown(host: Host, isolate: FakeIsolate) -> None:
     await finished(host, isolate)
 
     answer = await (await Reader.of(host, {"cursor": 5})).next()
@@ -239,7 +239,7 @@ async def test_c117_a_cursor_at_the_end_is_done_at_once(host: Host, isolate: Fak
 
 
 @pytest.mark.parametrize(("wanted", "types"), [(["step_completed"], ["step_completed"]), ([], [])], ids=repr)
-async def test_c118_c119_only_what_the_filter_lets_through(
+async def test_c118_c119_only_events_that_the_filter_names_are_shown(
     host: Host, isolate: FakeIsolate, wanted: list[str], types: list[str]
 ) -> None:
     await finished(host, isolate)
@@ -267,7 +267,7 @@ async def test_c118_c119_only_what_the_filter_lets_through(
     ],
     ids=repr,
 )
-async def test_c120_other_options_are_refused(host: Host, options: Any) -> None:
+async def test_c120_options_other_than_a_filter_and_a_cursor_are_refused(host: Host, options: Any) -> None:
     await host.create("a")
 
     with pytest.raises(Refused, match=r"^Invalid Workflow subscription options$"):

@@ -209,6 +209,28 @@ async def test_of_many_who_want_an_expired_id_at_once_one_gets_it(host: Host) ->
     assert len(isolate.told("start")) == 1
 
 
+async def test_an_id_is_free_though_the_sweeper_is_just_deleting_its_instance(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ended(host, "a")
+    await host.later(1)
+    create = host.store.catalog.create
+    sweeps: list[asyncio.Task[None]] = []
+
+    async def create_while_the_sweeper_comes(rows: Any) -> set[Key]:
+        existed = await create(rows)
+        if not sweeps:
+            sweeps.append(asyncio.create_task(host.instances.expire(A)))
+            await asyncio.sleep(0)
+        return existed
+
+    monkeypatch.setattr(host.store.catalog, "create", create_while_the_sweeper_comes)
+
+    assert await host.create("a") == set()
+    await asyncio.gather(*sweeps)
+    assert await host.status() == "running"
+
+
 async def test_a_restart_that_comes_after_the_expiry_finds_no_instance(host: Host) -> None:
     await ended(host, "a")
     await host.later(1)

@@ -101,3 +101,16 @@ def test_the_own_name_as_script_name_is_no_other_worker(tmp_path: Path) -> None:
 def test_the_keys_that_a_target_refuses_come_from_its_table() -> None:
     assert refused_keys(CELLD) == ["schedules", "limits", "script_name"]
     assert refused_keys(CLOUDFLARE) == []
+
+
+def test_an_export_whose_name_on_env_a_variable_has_is_refused_for_celld_only(tmp_path: Path) -> None:
+    exports = {"Orders": {"type": "workflow", "name": "orders"}}
+
+    error = refusal(tmp_path, exports=exports, vars={"Orders": "x"})
+
+    assert error.detail is not None
+    assert error.detail.splitlines()[1:] == [
+        "exports.Orders: it becomes env.Orders, but that is a variable; rename one of them"
+    ]
+    opened(tmp_path, "cloudflare", exports=exports, vars={"Orders": "x"})
+    opened(tmp_path, "celld", exports=exports, vars={"Orders": "x"}, workflows=[PLAIN])

@@ -44,7 +44,7 @@ async def test_c220_a_run_that_fails_is_kept_until_it_is_undone(host: Host, code
     assert (run.undos, run.released, await host.status()) == ([("b", 1), ("a", 1)], True, "errored")
 
 
-async def test_c229_the_isolate_is_told_the_steps_context_the_error_and_the_output(code: Any) -> None:
+async def test_c229_the_isolate_is_told_the_context_of_the_step_and_the_error_and_the_output(code: Any) -> None:
     run = await code()
     call = run.do("a", {"retries": {"limit": 1, "delay": 0}}, rollback=True)
     run.raises(call)

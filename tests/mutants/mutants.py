@@ -115,7 +115,7 @@ ENGINE = [
         "i3-paused-run-is-heard", "state.py",
         '        return self.final or self.status in ("queued", "paused")',
         "        return self.final",
-        "pause::test_c264_c266_a_paused_runs_words_are_not_heard",
+        "pause::test_c264_c266_what_a_paused_run_says_is_not_heard",
     ),
     engine(
         "i3-loss-never-ends", "attempts.py",
@@ -239,7 +239,7 @@ ENGINE = [
         "i6-rollback-config-is-the-default", "rollback.py",
         "    config = state.records[step].rollback_config or resolve_config(None, delay_function=False, rules=rules)",
         "    config = resolve_config(None, delay_function=False, rules=rules)",
-        "rollback::test_c226_the_first_undo_that_fails_for_good_ends_the_rollback",
+        "rollback::test_c226_the_first_undo_function_that_fails_for_good_ends_the_rollback",
     ),
     engine(
         "i6-taken-numbers-become-free", "state.py",

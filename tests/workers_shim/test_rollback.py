@@ -87,7 +87,9 @@ def test_a_name_that_means_nothing_is_refused_when_the_step_is_called(host: Stan
 
 
 @pytest.mark.parametrize("bad", ["x", 5, [], {}, None])
-def test_c230_c231_what_is_no_function_is_refused_in_cloudflares_words(host: StandIn, bad: Any) -> None:
+def test_c230_c231_a_rollback_that_is_no_function_is_refused_in_the_words_of_cloudflare(
+    host: StandIn, bad: Any
+) -> None:
     with pytest.raises(JsException) as caught:
         undo_function("n", bad)
     assert str(caught.value) == 'Error: WorkflowFatalError: Rollback for "n" must be a function'

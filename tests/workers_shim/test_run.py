@@ -272,7 +272,7 @@ async def test_delay_function_is_asked_with_one_argument() -> None:
     assert value(await host.next("delayed")) == 204
 
 
-async def test_c150_delay_function_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_c150_a_delay_function_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempt, "DELAY_LIMIT", 0.01)
 
     class Flow(Base):

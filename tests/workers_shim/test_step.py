@@ -37,7 +37,7 @@ async def result(body: Callable[[Any], Awaitable[Any]], *, implicit: bool = True
     return value(done), host.told("call")
 
 
-async def test_c268_name_defaults_to_the_functions_own() -> None:
+async def test_c268_a_step_without_a_name_has_that_of_its_function() -> None:
     async def body(step: ImplicitStep) -> Any:
         @step.do()
         def charge() -> str:
@@ -164,7 +164,7 @@ async def test_steps_of_one_name_keep_their_own_results_and_the_later_one_is_the
     assert (await result(body))[0] == [1, 2, 2]
 
 
-async def test_c270_unknown_parameter_fails_when_called_and_the_note_lists_the_known_steps() -> None:
+async def test_c270_an_unknown_parameter_fails_when_the_step_is_called_and_a_note_lists_the_known_steps() -> None:
     async def body(step: Any) -> Any:
         step.do("load")(lambda: 0)
         seen = []

@@ -253,6 +253,24 @@ async def test_i4_a_replay_finds_the_undo_functions_again_and_asks_nothing_of_th
     assert {message["t"] for message in host.heard} == {"undoing", "undone"}
 
 
+async def test_an_undo_function_finds_what_the_code_keeps_of_the_recorded_results() -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            kept: dict[str, Any] = {}
+            kept["a"] = await step.do("a", rollback=lambda: seen.append({**kept}))(lambda: 0)()
+            (kept["b"],) = await asyncio.gather(step.do("b", rollback=lambda: seen.append({**kept}))(lambda: 0)())
+            await step.do("beyond")(lambda: 0)()
+
+    seen: list[Any] = []
+    host = ScriptedHost()
+    run = host.start(Flow, recorded("do", "a", result="A") + recorded("do", "b", result="B"), undo=True)
+    host.undo(run, "b")
+    await host.next("undone")
+    host.undo(run, "a")
+    await host.next("undone")
+    assert seen == [{"a": "A", "b": "B"}] * 2
+
+
 async def test_i4_a_result_that_was_too_large_to_travel_is_asked_for() -> None:
     host = ScriptedHost()
     run = host.start(Replayed, [["c", "do", "a", 1, 0], ["l", "do", "a", 1], *recorded("do", "b")], undo=True)
@@ -324,6 +342,20 @@ async def test_code_that_awaits_something_of_its_own_is_waited_for() -> None:
     run = host.start(Flow, recorded("do", "a"), undo=True)
     host.undo(run, "a")
     assert await undone(host) == [{"t": "undoing", "run": 1, **HEAD}, {"t": "undone", "run": 1, **HEAD}]
+
+
+async def test_a_long_replay_is_waited_for_as_long_as_it_comes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Flow(Base):
+        async def run(self, event: Any, step: Any) -> Any:
+            for number in range(8):
+                await step.do(str(number), rollback=lambda: None)(lambda: 0)()
+                await asyncio.sleep(undo.FIRST_LOOK)
+
+    monkeypatch.setattr(undo, "LIMIT", 3 * undo.FIRST_LOOK)
+    host = ScriptedHost()
+    run = host.start(Flow, [entry for number in range(8) for entry in recorded("do", str(number))], undo=True)
+    host.undo(run, "7")
+    assert "missing" not in await host.next("undone")
 
 
 async def test_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
