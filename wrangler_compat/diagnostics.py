@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 KeyPath = tuple[str | int, ...]
+
+# Who finds a mistake, the earliest first: wrangler when it reads the file, when it bundles, when it deploys; `wrangler
+# dev` when it starts; Cloudflare when it gets the upload.
+Phase = Literal["read", "bundle", "deploy", "dev", "server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class ConfigError(Exception):
         file: Path | None = None,
         position: Position | None = None,
         hint: str | None = None,
+        phase: Phase = "read",
+        path: KeyPath = (),
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -43,6 +50,8 @@ class ConfigError(Exception):
         self.line = position.line if position else None
         self.column = position.column if position else None
         self.hint = hint
+        self.phase = phase
+        self.path = path
         self.others: tuple[ConfigError, ...] = ()
 
     @property
@@ -63,13 +72,26 @@ class Notice:
     """One line for the developer that does not stop the run.
 
     ``key`` is the configuration key it is about ("kv_namespaces", "workflows[0].schedules"), where there is
-    one.
+    one; ``path`` the same in parts.
     """
 
     text: str
     hint: str | None = None
     key: str | None = None
     line: int | None = None
+    column: int | None = None
+    file: Path | None = None
+    code: str = "note"
+    phase: Phase = "read"
+    path: KeyPath = ()
+
+    @property
+    def where(self) -> str | None:
+        """The place as editors and terminals link it, as far as it is known."""
+        if self.file is None:
+            return None
+        known = [part for part in (self.line, self.column) if part is not None]
+        return ":".join([str(self.file), *map(str, known)])
 
 
 def _nowhere(_: KeyPath) -> Position | None:
@@ -86,18 +108,32 @@ class Diagnostics:
     warnings: list[Notice] = field(default_factory=list)
     notes: list[Notice] = field(default_factory=list)
 
-    def error(self, code: str, message: str, path: KeyPath = (), hint: str | None = None) -> None:
+    def error(
+        self, code: str, message: str, path: KeyPath = (), hint: str | None = None, phase: Phase = "read"
+    ) -> None:
         """Record a mistake that stops the run once everything is checked."""
         place = self.locate(path) if path else None
-        self.errors.append(ConfigError(code, message, file=self.file, position=place, hint=hint))
+        self.errors.append(
+            ConfigError(code, message, file=self.file, position=place, hint=hint, phase=phase, path=path)
+        )
 
-    def warn(self, text: str, path: KeyPath = (), hint: str | None = None) -> None:
+    def warn(
+        self, text: str, path: KeyPath = (), hint: str | None = None, code: str = "warning", phase: Phase = "read"
+    ) -> None:
         """Record something that runs, but not as the file says."""
-        self.warnings.append(self._notice(text, path, hint))
+        self.warnings.append(self._notice(text, path, hint, code, phase))
 
-    def note(self, text: str, path: KeyPath = (), hint: str | None = None) -> None:
+    def note(self, text: str, path: KeyPath = (), hint: str | None = None, code: str = "note") -> None:
         """Record something worth knowing that changes nothing."""
-        self.notes.append(self._notice(text, path, hint))
+        self.notes.append(self._notice(text, path, hint, code, "read"))
+
+    def allow(self, phase: Phase) -> None:
+        """Turn the mistakes that only this phase would refuse into warnings that say so."""
+        refused = [error for error in self.errors if error.phase == phase]
+        self.errors = [error for error in self.errors if error.phase != phase]
+        for error in refused:
+            hint = f"It runs here, but the deployment will refuse it. {error.hint or ''}".rstrip()
+            self.warn(error.message, error.path, hint, error.code, phase)
 
     def raise_errors(self) -> None:
         """Raise the first error, carrying the others; do nothing when there is none."""
@@ -106,9 +142,10 @@ class Diagnostics:
             first.others = tuple(rest)
             raise first
 
-    def _notice(self, text: str, path: KeyPath, hint: str | None) -> Notice:
+    def _notice(self, text: str, path: KeyPath, hint: str | None, code: str, phase: Phase) -> Notice:
         place = self.locate(path) if path else None
-        return Notice(text, hint, dotted(path) or None, place.line if place else None)
+        line, column = (place.line, place.column) if place else (None, None)
+        return Notice(text, hint, dotted(path) or None, line, column, self.file, code, phase, path)
 
 
 def dotted(path: KeyPath) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from wrangler_compat.diagnostics import ConfigError, Notice
 
 NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
+CHOICE = "config_choice"
 _SUFFIXES = {".json", ".jsonc", ".toml"}
 _REDIRECT = Path(".wrangler") / "deploy" / "config.json"
 
@@ -53,11 +54,14 @@ def _checked(path: Path) -> Path:
 def _surprises(project: Path, chosen: Path) -> list[Notice]:
     notes = []
     if chosen.parent != project:
-        notes.append(Notice(f"{project.name}/ has no {chosen.name}; the one above it is used: {chosen}"))
+        text = f"{project.name}/ has no {chosen.name}; the one above it is used: {chosen}"
+        notes.append(Notice(text, file=chosen, code=CHOICE))
     ignored = [name for name in NAMES if name != chosen.name and (project / name).is_file()]
     for name in ignored:
         hint = "Wrangler looks for wrangler.json first, then wrangler.jsonc, then wrangler.toml. Keep one."
-        notes.append(Notice(f"{project / name} is ignored, because {chosen} counts.", hint))
+        text = f"{project / name} is ignored, because {chosen} counts."
+        notes.append(Notice(text, hint, file=project / name, code=CHOICE))
     if (chosen.parent / _REDIRECT).is_file():
-        notes.append(Notice(f"{_REDIRECT} (a generated configuration) is not followed; {chosen.name} counts."))
+        text = f"{_REDIRECT} (a generated configuration) is not followed; {chosen.name} counts."
+        notes.append(Notice(text, file=chosen.parent / _REDIRECT, code=CHOICE))
     return notes

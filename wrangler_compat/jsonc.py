@@ -315,8 +315,9 @@ class _Reader:
 
     def repeated(self, key: Scalar) -> None:
         name = dotted((*self.path, str(key.value)))
-        line = LineIndex(self.text).position(key.span.start).line
-        self.notes.append(Notice(f'"{name}" is written twice; the last one counts.', "Remove one.", name, line))
+        place = LineIndex(self.text).position(key.span.start)
+        text = f'"{name}" is written twice; the last one counts.'
+        self.notes.append(Notice(text, "Remove one.", name, place.line, place.column, self.file, "repeated_key"))
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]

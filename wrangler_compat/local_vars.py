@@ -59,5 +59,5 @@ def _read(file: Path, found: Diagnostics) -> dict[str, str]:
     for line in variables.unread:
         hint = 'Write KEY=value, or KEY="a value with spaces".'
         text = f"{file.name}:{line} is not read: it is not KEY=value."
-        found.warnings.append(Notice(text, hint, file.name, line))
+        found.warnings.append(Notice(text, hint, file.name, line, 1, file, "local_vars_line"))
     return variables.values

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from wrangler_compat.diagnostics import ConfigError, Diagnostics, Notice, dotted
+from wrangler_compat.binding_names import refuse_clashes
+from wrangler_compat.checks import check
+from wrangler_compat.diagnostics import ConfigError, Diagnostics, Notice
 from wrangler_compat.discover import find_config
 from wrangler_compat.environments import Resolved, chosen_environment, resolve
 from wrangler_compat.local_vars import load_local
-from wrangler_compat.rendering import written
 from wrangler_compat.source import read_source
-from wrangler_compat.unserved import binding_names, warn_unserved
+from wrangler_compat.unserved import warn_unserved
 from wrangler_compat.workflows import WorkflowDeclaration, read_workflows
 
 Language = Literal["python", "javascript"]
@@ -24,8 +24,6 @@ Language = Literal["python", "javascript"]
 DEFAULT_NAME = "worker"
 PYTHON_FLAG = "python_workers"
 _JAVASCRIPT = {".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"}
-_WORKER_NAME = re.compile(r"[a-z0-9_][a-z0-9_-]*")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +64,29 @@ def load_project(
     ``env`` wins over CLOUDFLARE_ENV, ``extra_vars`` over everything the files say. ``today`` stands in for a
     missing compatibility date.
     """
+    project, found = read_project(path, env, environ, extra_vars, today)
+    found.allow("deploy")
+    found.raise_errors()
+    return replace(project, warnings=tuple(found.warnings))
+
+
+def read_project(
+    path: Path,
+    env: str | None,
+    environ: Mapping[str, str],
+    extra_vars: Mapping[str, str] | None = None,
+    today: datetime.date | None = None,
+) -> tuple[Project, Diagnostics]:
+    """The project and all that is to be said about it, whether it can run or not.
+
+    Raise `ConfigError` when there is no file, or none that can be read.
+    """
     config = find_config(path)
     source = read_source(config.path)
-    found = Diagnostics(config.path, source.locate, notes=[*config.notes, *source.notes])
+    found = Diagnostics(config.path, source.locate, warnings=[*source.notes], notes=[*config.notes])
     resolved = resolve(source.data, chosen_environment(env, environ), found)
-    project = _read(resolved, config.path, environ, extra_vars or {}, today, found)
-    found.raise_errors()
-    return project
+    check(source.data, resolved, found)
+    return _read(resolved, config.path, environ, extra_vars or {}, today, found), found
 
 
 def _read(
@@ -85,13 +99,13 @@ def _read(
 ) -> Project:
     root = path.parent
     name = _name(resolved, found)
-    flags = _flags(resolved, found)
+    flags = _flags(resolved)
     main = _main(resolved, root, found)
     date = _date(resolved, today, found)
     language = _language(main, flags, resolved, found)
     declared = read_workflows(resolved, name, found)
     variables, secrets = _variables(resolved, root, environ, found)
-    _refuse_clashes(resolved, declared, found)
+    refuse_clashes(resolved, found)
     warn_unserved(resolved, declared, found)
     return Project(
         config_path=path,
@@ -111,66 +125,38 @@ def _read(
     )
 
 
-def _text(resolved: Resolved, key: str, found: Diagnostics) -> str | None:
+def _text(resolved: Resolved, key: str) -> str | None:
     value = resolved.data.get(key)
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value
-    path = resolved.path_of(key)
-    hint = "Put quotes around it." if not isinstance(value, dict | list) else None
-    found.error("field_type", f'"{dotted(path)}" should be a string but got {written(value)}.', path, hint)
-    return None
+    return value if isinstance(value, str) and value else None
 
 
 def _name(resolved: Resolved, found: Diagnostics) -> str:
-    name = _text(resolved, "name", found)
-    if not name:
-        if resolved.data.get("name") in (None, ""):
-            hint = 'Add "name": the deploy commands need it.'
-            found.warn(f'There is no "name"; the Worker is called "{DEFAULT_NAME}".', hint=hint)
-        return DEFAULT_NAME
-    if not _WORKER_NAME.fullmatch(name):
-        allowed = "lower-case letters, digits, dashes and underscores"
-        text = f'"name" may only hold {allowed} but got {written(name)}.'
-        found.error("worker_name", text, resolved.path_of("name"), "Rename the Worker.")
-    return name
+    name = _text(resolved, "name")
+    if name is None and resolved.data.get("name") in (None, ""):
+        hint = 'Add "name": the deploy commands need it.'
+        found.warn(f'There is no "name"; the Worker is called "{DEFAULT_NAME}".', hint=hint, code="name_missing")
+    return name or DEFAULT_NAME
 
 
-def _flags(resolved: Resolved, found: Diagnostics) -> tuple[str, ...]:
+def _flags(resolved: Resolved) -> tuple[str, ...]:
     flags = resolved.data.get("compatibility_flags")
-    if flags is None:
-        return ()
-    if not isinstance(flags, list) or not all(isinstance(flag, str) for flag in flags):
-        path = resolved.path_of("compatibility_flags")
-        text = f'"{dotted(path)}" should be an array of strings but got {written(flags)}.'
-        found.error("field_type", text, path)
-        return ()
-    return tuple(flags)
+    return tuple(flag for flag in flags if isinstance(flag, str)) if isinstance(flags, list) else ()
 
 
 def _date(resolved: Resolved, today: datetime.date | None, found: Diagnostics) -> str:
+    date = _text(resolved, "compatibility_date")
+    if date is not None:
+        return date
     fallback = (today or datetime.date.today()).isoformat()
-    date = _text(resolved, "compatibility_date", found)
-    if date is None:
-        if resolved.data.get("compatibility_date") is None:
-            text = f"There is no compatibility_date: today's ({fallback}) is used, so behaviour changes with the days."
-            found.warn(text, hint=f'Add "compatibility_date": "{fallback}".')
-        return fallback
-    try:
-        valid = bool(_DATE.fullmatch(date)) and datetime.date.fromisoformat(date) is not None
-    except ValueError:
-        valid = False
-    if not valid:
-        path = resolved.path_of("compatibility_date")
-        text = f'"{dotted(path)}" should be a date like "{fallback}" but got {written(date)}.'
-        found.error("compatibility_date", text, path)
-    return date
+    if resolved.data.get("compatibility_date") is None:
+        text = f"There is no compatibility_date: today's ({fallback}) is used, so behaviour changes with the days."
+        found.warn(text, hint=f'Add "compatibility_date": "{fallback}".', code="compatibility_date_missing")
+    return fallback
 
 
 def _main(resolved: Resolved, root: Path, found: Diagnostics) -> Path:
-    main = _text(resolved, "main", found)
-    if not main:
+    main = _text(resolved, "main")
+    if main is None:
         if resolved.data.get("main") in (None, ""):
             hint = 'Add "main": "src/entry.py" (the path is relative to the configuration file).'
             found.error("main_missing", 'There is no "main": nothing says which file is the Worker.', hint=hint)
@@ -187,7 +173,7 @@ def _language(main: Path, flags: Iterable[str], resolved: Resolved, found: Diagn
     if main.suffix in _JAVASCRIPT:
         return "javascript"
     if main.suffix == ".py":
-        readable = isinstance(resolved.data.get("compatibility_flags", []), list | None)
+        readable = isinstance(resolved.data.get("compatibility_flags") or [], list)
         if readable and PYTHON_FLAG not in flags:
             key = "compatibility_flags" if "compatibility_flags" in resolved.data else "main"
             text = "The `python_workers` compatibility flag is required to use Python."
@@ -204,61 +190,26 @@ def _variables(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """What ``vars`` says, and what the local files add as secrets."""
     variables = resolved.data.get("vars")
-    if variables is not None and not isinstance(variables, dict):
-        path = resolved.path_of("vars")
-        text = f'"{dotted(path)}" should be an object but got {written(variables)}.'
-        found.error("field_type", text, path)
-        variables = None
-    variables = variables or {}
-    required = _required_secrets(resolved, found)
+    variables = variables if isinstance(variables, dict) else {}
+    required = _required_secrets(resolved)
     secrets = load_local(root, resolved.environment, environ, required is not None, found)
     if required is None:
         return variables, secrets
     for name in required:
         if name not in secrets:
             text = f"secrets.required: env.{name} will be missing"
-            found.warn(text, resolved.path_of("secrets"), f"Add {name}=... to .dev.vars.")
+            found.warn(text, resolved.path_of("secrets"), f"Add {name}=... to .dev.vars.", "secret_missing")
     # With declared secrets nothing else gets in, but a local value still overrides a var of its name.
     return variables, {name: value for name, value in secrets.items() if name in required or name in variables}
 
 
-def _required_secrets(resolved: Resolved, found: Diagnostics) -> list[str] | None:
+def _required_secrets(resolved: Resolved) -> list[str] | None:
     """The declared secrets, or nothing when the configuration does not declare any."""
     secrets = resolved.data.get("secrets")
-    if secrets is None:
+    if not isinstance(secrets, dict):
         return None
-    required = secrets.get("required", []) if isinstance(secrets, dict) else None
-    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        path = (*resolved.path_of("secrets"), "required")
-        text = f'"{dotted(path)}" should be an array of strings but got {written(required)}.'
-        found.error("field_type", text, path)
-        return None
-    return required
-
-
-def _refuse_clashes(resolved: Resolved, declared: Iterable[WorkflowDeclaration], found: Diagnostics) -> None:
-    """Two bindings of one name: wrangler's check, as far as a workflow takes part."""
-    kinds: dict[str, list[str]] = {}
-    for name, kind in binding_names(resolved):
-        kinds.setdefault(name, []).append(kind)
-    hint = (
-        "Bindings must have unique names, so that they can all be referenced in the worker.\n"
-        "Please change your bindings to have unique names."
-    )
-    for name, users in kinds.items():
-        if len(users) > 1 and "Workflow" in users:
-            path = next((item.path for item in declared if item.binding == name), resolved.path_of("workflows"))
-            text = f"{name} assigned to {_listed(list(dict.fromkeys(users)))} bindings."
-            found.error("binding_name_repeated", text, path, hint)
-
-
-def _listed(kinds: list[str]) -> str:
-    """The kinds as an English list; wrangler says "multiple" when there is only one kind."""
-    if len(kinds) == 1:
-        return f"multiple {kinds[0]}"
-    if len(kinds) == 2:
-        return " and ".join(kinds)
-    return f"{', '.join(kinds[:-1])}, and {kinds[-1]}"
+    required = secrets.get("required", [])
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else None
 
 
 __all__ = ["ConfigError", "Language", "Notice", "Project", "WorkflowDeclaration", "load_project"]

@@ -6,10 +6,13 @@ import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wrangler_compat import jsonc
 from wrangler_compat.diagnostics import ConfigError, KeyPath, Notice, Position
+
+if TYPE_CHECKING:
+    from wrangler_compat.toml_positions import TomlPositions
 
 _OTHER_MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -29,13 +32,28 @@ class Source:
     locate: Callable[[KeyPath], Position | None]
 
 
+class _TomlPlaces:
+    """Looks for the places in a TOML text only when something is to be said about one."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._positions: TomlPositions | None = None
+
+    def __call__(self, path: KeyPath) -> Position:
+        if self._positions is None:
+            from wrangler_compat.toml_positions import TomlPositions
+
+            self._positions = TomlPositions(self._text.removeprefix(jsonc.BOM))
+        return self._positions.position(path)
+
+
 def read_source(path: Path) -> Source:
     """Read wrangler.json, .jsonc or .toml; raise `ConfigError` when it cannot be read or is no table."""
     text = read_text(path)
     if path.suffix == ".toml":
         from wrangler_compat import toml  # tomllib takes a while to load, and most projects use JSON
 
-        return Source(path, toml.parse(text, path), (), lambda _: None)
+        return Source(path, toml.parse(text, path), (), _TomlPlaces(text))
     document = jsonc.parse(text, path)
     data = document.data()
     if not isinstance(data, dict):

@@ -36,7 +36,7 @@ def load(root: Path, **settings: object) -> Project:
         ),
         (
             {"workflows": [ORDER], "vars": {"ORDER": "x"}, "ai": {"binding": "ORDER"}},
-            "ORDER assigned to Environment Variable, AI, and Workflow bindings.",
+            "ORDER assigned to AI, Environment Variable, and Workflow bindings.",
         ),
     ],
 )
@@ -57,8 +57,8 @@ def test_a_workflow_of_another_worker_is_set_apart_and_its_binding_named(tmp_pat
     assert project.workflows == ()
     assert [workflow.name for workflow in project.foreign_workflows] == ["order"]
     assert [warning.text for warning in project.warnings] == [
-        "workflows[0].script_name: env.ORDER will be missing, because the workflow lives in the Worker "
-        '"billing"; code that uses it will fail'
+        "Not served here: workflows[0].script_name (env.ORDER will be missing: the workflow lives in the Worker "
+        '"billing")'
     ]
 
 

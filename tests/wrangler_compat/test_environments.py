@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wrangler_compat.diagnostics import ConfigError, Diagnostics
+from wrangler_compat.diagnostics import Diagnostics
 from wrangler_compat.environments import resolve
 
 
@@ -55,6 +55,7 @@ def test_bindings_and_vars_are_not_inherited_and_each_loss_is_told() -> None:
         [
             '"vars" exists at the top level, but not on "env.x".',
             '"kv_namespaces" exists at the top level, but not on "env.x".',
+            '"define" exists at the top level, but not on "env.x".',
         ],
     )
 
@@ -69,7 +70,7 @@ def test_single_variables_and_workflows_that_are_lost_are_named() -> None:
     assert flat(data, "x") == (
         {"vars": {"B": 3}, "workflows": [{"binding": "P"}]},
         [
-            '"vars.A" exists at the top level, but not on "env.x.vars".',
+            'The following vars exist at the top level, but not on "env.x.vars".',
             'There is a workflows binding with name "O" at the top level, but not on "env.x".',
         ],
     )
@@ -78,33 +79,42 @@ def test_single_variables_and_workflows_that_are_lost_are_named() -> None:
 def test_top_level_keys_stay_and_are_ignored_inside_an_environment() -> None:
     data = {"dev": {"port": 1}, "env": {"x": {"dev": {"port": 2}}}}
 
-    assert flat(data, "x") == (
-        {"dev": {"port": 1}},
-        ['"dev" is only read at the top level: the one in "env.x" is ignored.'],
-    )
+    assert flat(data, "x") == ({"dev": {"port": 1}}, [])
 
 
 def test_without_any_environment_block_the_top_level_is_used_with_a_warning() -> None:
     assert flat({"name": "shop", "vars": {"A": 1}}, "prod") == (
         {"name": "shop-prod", "vars": {"A": 1}},
-        ['There is no "env" in the configuration: the top level is used for "prod".'],
+        ['No environment found in configuration with name "prod".'],
     )
 
 
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        ({"a": {}, "b": {}}, 'There is no environment "x". Known environments: "a", "b".'),
-        ({}, 'There is no environment "x". Known environments: none.'),
-        ([], '"env" should be an object of environments.'),
-        ({"x": []}, '"env.x" should be an object.'),
+        ({"a": {}, "b": {}}, 'No environment found in configuration with name "x".'),
+        ({}, 'No environment found in configuration with name "x".'),
+        ([1], '"env" should be an object but got [1].'),
+        ({"x": []}, '"env.x" should be an object but got [].'),
     ],
 )
 def test_an_environment_that_cannot_be_used_is_an_error(env: object, message: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        flat({"env": env}, "x")
+    found = Diagnostics(Path("wrangler.json"))
 
-    assert caught.value.message == message
+    resolve({"env": env}, "x", found)
+
+    assert [error.message for error in found.errors] == [message]
+
+
+def test_an_unknown_environment_comes_with_the_known_ones() -> None:
+    found = Diagnostics(Path("wrangler.json"))
+
+    resolve({"env": {"a": {}, "10": {}, "9": {}}}, "x", found)
+
+    assert found.errors[0].hint == (
+        "Before using `--env=x` there should be an equivalent environment section in the configuration.\n"
+        'The available configured environment names are: ["9","10","a"]'
+    )
 
 
 def test_where_a_key_came_from_is_known() -> None:

@@ -21,6 +21,10 @@ def python(**changes: object) -> dict[str, Any]:
     return {**PYTHON, **changes}
 
 
+def without(*keys: str) -> dict[str, Any]:
+    return {key: value for key, value in PYTHON.items() if key not in keys}
+
+
 def write(root: Path, config: object, module: str = "entry.py") -> Path:
     """A project folder with this configuration, given as data or as text, and an empty module."""
     (root / "wrangler.json").write_text(config if isinstance(config, str) else json.dumps(config))
@@ -113,9 +117,8 @@ def test_declared_secrets_may_come_from_the_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "code", "message"),
     [
-        ({"main": None}, "main_missing", 'There is no "main": nothing says which file is the Worker.'),
         ({"main": ""}, "main_missing", 'There is no "main": nothing says which file is the Worker.'),
-        ({"main": 5}, "field_type", '"main" should be a string but got 5.'),
+        ({"main": 5}, "field_type", 'Expected "main" to be of type string but got 5.'),
         ({"main": "gone.py"}, "main_not_a_file", '"main" names {root}/gone.py, which does not exist.'),
         ({"main": "."}, "main_not_a_file", '"main" names {root}, which is a folder, not a file.'),
         ({"main": "entry.rb"}, "main_kind", '"main" names entry.rb, which is neither Python nor JavaScript.'),
@@ -127,29 +130,28 @@ def test_declared_secrets_may_come_from_the_process(tmp_path: Path) -> None:
         (
             {"compatibility_flags": "python_workers"},
             "field_type",
-            '"compatibility_flags" should be an array of strings but got "python_workers".',
+            'Expected "compatibility_flags" to be of type string array but got "python_workers".',
         ),
         (
             {"compatibility_date": "yesterday"},
             "compatibility_date",
-            '"compatibility_date" should be a date like "2026-12-24" but got "yesterday".',
+            '"compatibility_date" field should be a valid ISO-8601 date (YYYY-MM-DD), but got "yesterday".',
         ),
         (
             {"compatibility_date": "2026-02-30"},
             "compatibility_date",
-            '"compatibility_date" should be a date like "2026-12-24" but got "2026-02-30".',
+            '"compatibility_date" field should be a valid ISO-8601 date (YYYY-MM-DD), but got "2026-02-30".',
         ),
-        ({"name": 1}, "field_type", '"name" should be a string but got 1.'),
         (
             {"name": "My Shop"},
             "worker_name",
-            '"name" may only hold lower-case letters, digits, dashes and underscores but got "My Shop".',
+            'Expected "name" to be of type string, alphanumeric and lowercase with dashes only but got "My Shop".',
         ),
-        ({"vars": ["A"]}, "field_type", '"vars" should be an object but got ["A"].'),
+        ({"vars": ["A"]}, "field_type", 'The field "vars" should be an object but got ["A"].'),
         (
             {"secrets": {"required": "KEY"}},
             "field_type",
-            '"secrets.required" should be an array of strings but got "KEY".',
+            'Expected "secrets.required" to be an array of strings but got "KEY"',
         ),
     ],
 )
@@ -169,12 +171,12 @@ def test_all_mistakes_are_told_at_once_with_their_places(tmp_path: Path) -> None
 
     error = refused(tmp_path)
 
-    assert [(each.code, each.line) for each in error.all] == [("main_not_a_file", 2), ("field_type", 3)]
-    assert error.where == f"{tmp_path / 'wrangler.json'}:2:9"
+    assert [(each.code, each.line) for each in error.all] == [("field_type", 3), ("main_not_a_file", 2)]
+    assert error.others[0].where == f"{tmp_path / 'wrangler.json'}:2:9"
 
 
 def test_a_missing_flag_comes_with_the_line_to_add(tmp_path: Path) -> None:
-    error = refused(write(tmp_path, python(compatibility_flags=None)))
+    error = refused(write(tmp_path, python(compatibility_flags=[])))
 
     assert error.hint == 'Add "compatibility_flags": ["python_workers"].'
 
@@ -185,8 +187,9 @@ def test_an_unquoted_toml_date_is_told_to_be_quoted(tmp_path: Path) -> None:
 
     error = refused(tmp_path)
 
-    assert error.message == '"compatibility_date" should be a string but got "2026-01-01".'
+    assert error.message == 'Expected "compatibility_date" to be of type string but got "2026-01-01".'
     assert error.hint == "Put quotes around it."
+    assert error.where == f"{tmp_path / 'wrangler.toml'}:3:22"
 
 
 def test_a_syntax_error_has_file_line_and_column(tmp_path: Path) -> None:
@@ -219,7 +222,7 @@ def test_another_encoding_is_named(tmp_path: Path, raw: bytes, message: str) -> 
 
 
 def test_a_missing_date_is_today_and_a_missing_name_is_worker(tmp_path: Path) -> None:
-    write(tmp_path, python(compatibility_date=None, name=None))
+    write(tmp_path, without("compatibility_date", "name"))
 
     project = load_project(tmp_path, None, {}, today=datetime.date(2026, 12, 24))
 
@@ -234,59 +237,65 @@ def test_a_missing_date_is_today_and_a_missing_name_is_worker(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("changes", "warning"),
+    ("changes", "told"),
     [
         (
             {"kv_namespaces": [{"binding": "CACHE"}, {"binding": "B"}]},
-            "kv_namespaces: env.CACHE, env.B will be missing; code that uses them will fail",
+            "kv_namespaces (env.CACHE, env.B will be missing)",
         ),
-        (
-            {"d1_databases": [{"binding": "DB"}]},
-            "d1_databases: env.DB will be missing; code that uses it will fail",
-        ),
+        ({"d1_databases": [{"binding": "DB"}]}, "d1_databases (env.DB will be missing)"),
         (
             {"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}},
-            "durable_objects.bindings: env.ROOM will be missing; code that uses it will fail",
+            "durable_objects.bindings (env.ROOM will be missing)",
         ),
-        (
-            {"queues": {"producers": [{"binding": "Q", "queue": "q"}]}},
-            "queues.producers: env.Q will be missing; code that uses it will fail",
-        ),
-        ({"queues": {"consumers": [{"queue": "q"}]}}, "queues.consumers: the queue handler will not be called"),
-        (
-            {"services": [{"binding": "AUTH", "service": "auth"}]},
-            "services: env.AUTH will be missing; code that uses it will fail",
-        ),
-        ({"ai": {"binding": "AI"}}, "ai: env.AI will be missing; code that uses it will fail"),
-        ({"kv_namespaces": "x"}, "kv_namespaces: its bindings will be missing from env"),
-        ({"triggers": {"crons": ["* * * * *"]}}, "triggers.crons: the scheduled handler will not be called"),
+        ({"queues": {"producers": [{"binding": "Q", "queue": "q"}]}}, "queues.producers (env.Q will be missing)"),
+        ({"queues": {"consumers": [{"queue": "q"}]}}, "queues.consumers (the queue handler will not be called)"),
+        ({"services": [{"binding": "AUTH", "service": "auth"}]}, "services (env.AUTH will be missing)"),
+        ({"ai": {"binding": "AI"}}, "ai (env.AI will be missing)"),
+        ({"ratelimits": [{"name": "LIMIT"}]}, "ratelimits (env.LIMIT will be missing)"),
+        ({"triggers": {"crons": ["* * * * *"]}}, "triggers.crons (the scheduled handler will not be called)"),
         (
             {"assets": {"directory": "public"}},
-            "assets: static files are not served; every request goes to the Worker",
+            "assets (static files are not served; every request goes to the Worker)",
         ),
         (
             {"build": {"command": "make"}},
-            "build: the build command is not run; run it yourself before the Worker starts",
+            "build (the build command is not run; run it yourself before the Worker starts)",
         ),
         (
-            {"exports": {"Room": {"type": "durable-object"}}},
-            "exports.Room: the Durable Object class Room cannot be reached",
+            {"exports": {"Room": {"type": "durable-object", "storage": "sqlite"}}},
+            "exports.Room (the Durable Object class Room cannot be reached)",
         ),
         (
             {"exports": {"Api": {"type": "worker"}}},
-            "exports.Api: the settings of the entrypoint Api are not applied",
+            "exports.Api (the settings of the entrypoint Api are not applied)",
         ),
-        ({"dev": {"port": 9000}}, "dev.port: not read"),
-        ({"workflow": []}, "workflow: unknown key; nothing reads it"),
     ],
 )
-def test_what_is_not_served_is_one_warning_with_its_consequence(
-    tmp_path: Path, changes: dict[str, object], warning: str
+def test_what_is_not_served_is_named_with_its_consequence(
+    tmp_path: Path, changes: dict[str, object], told: str
 ) -> None:
     project = load(write(tmp_path, python(**changes)))
 
-    assert [each.text for each in project.warnings] == [warning]
-    assert warning.startswith(str(project.warnings[0].key))
+    assert [each.text for each in project.warnings] == [f"Not served here: {told}"]
+    assert told.startswith(str(project.warnings[0].key))
+
+
+def test_all_that_is_not_served_is_one_line(tmp_path: Path) -> None:
+    changes = {"kv_namespaces": [{"binding": "CACHE"}], "ai": {"binding": "AI"}, "alias": {"a": "b"}}
+
+    project = load(write(tmp_path, python(**changes)))
+
+    assert [each.text for each in project.warnings] == [
+        "Not served here: ai (env.AI will be missing); kv_namespaces (env.CACHE will be missing); alias (modules are "
+        "not renamed)"
+    ]
+
+
+def test_options_of_wrangler_s_server_come_with_ours(tmp_path: Path) -> None:
+    project = load(write(tmp_path, python(dev={"port": 9000})))
+
+    assert [(each.text, each.hint) for each in project.warnings] == [("dev.port: not read", "Pass --port 9000.")]
 
 
 def test_keys_that_matter_at_deploy_only_and_empty_ones_are_no_warning(tmp_path: Path) -> None:
@@ -308,18 +317,22 @@ def test_keys_that_matter_at_deploy_only_and_empty_ones_are_no_warning(tmp_path:
 
 
 def test_an_unknown_key_comes_with_the_known_one_that_is_near(tmp_path: Path) -> None:
-    project = load(write(tmp_path, python(workflow=[], dev={"port": 9000})))
+    project = load(write(tmp_path, python(workflow=[])))
 
-    assert [warning.hint for warning in project.warnings] == ['Did you mean "workflows"?', "Pass --port 9000."]
+    assert [(warning.text, warning.hint) for warning in project.warnings] == [
+        ('Unexpected fields found in top-level field: "workflow"', 'Did you mean "workflows" instead of "workflow"?')
+    ]
 
 
-def test_a_repeated_key_is_a_note(tmp_path: Path) -> None:
+def test_a_repeated_key_is_a_warning(tmp_path: Path) -> None:
     text = json.dumps(PYTHON)[:-1] + ',\n"name": "other"}'
 
     project = load(write(tmp_path, text))
 
     assert project.name == "other"
-    assert [(note.text, note.line) for note in project.notes] == [('"name" is written twice; the last one counts.', 2)]
+    assert [(note.text, note.line) for note in project.warnings] == [
+        ('"name" is written twice; the last one counts.', 2)
+    ]
 
 
 # -------------------------------------------------------------------------------------------- field report A12
@@ -387,7 +400,9 @@ def test_a12_an_unknown_environment_is_an_error_that_lists_the_known_ones(a12: P
     error = refused(a12, "prod")
 
     assert error.code == "env_unknown"
-    assert error.message == 'There is no environment "prod". Known environments: "staging".'
+    assert error.message == 'No environment found in configuration with name "prod".'
+    assert error.hint is not None
+    assert error.hint.endswith('The available configured environment names are: ["staging"]')
 
 
 def test_a12_the_variable_chooses_the_environment_too(a12: Path) -> None:

@@ -29,3 +29,14 @@ def test_a_mistake_is_placed(text: str, line: int) -> None:
 def test_absurd_nesting_is_refused() -> None:
     with pytest.raises(ConfigError):
         toml.parse("a = " + "[" * 100_000)
+
+
+def test_numbers_are_javascript_s() -> None:
+    assert repr(toml.parse("a = 5.0\nb = 1.5\nc = [1e3]")) == "{'a': 5, 'b': 1.5, 'c': [1000]}"
+
+
+def test_an_integer_that_javascript_cannot_hold_is_refused_with_its_place() -> None:
+    with pytest.raises(ConfigError, match=r'The integer of "vars.A" is larger') as caught:
+        toml.parse("[vars]\nA = 9007199254740993\n", Path("wrangler.toml"))
+
+    assert caught.value.where == "wrangler.toml:2:5"
