@@ -29,6 +29,7 @@ types: $(READY)  ## strict type checking
 docs: $(READY)  ## write the generated pages of docs/ anew
 	$(BIN)/python -m tests.conformance
 	$(BIN)/python -m tests.targets
+	$(BIN)/python -m tests.wrangler_compat.lints
 
 mutants: $(READY)  ## break each invariant in the code, and see its test fail
 	$(BIN)/python -m tests.mutants $(ARGS)

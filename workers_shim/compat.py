@@ -20,6 +20,9 @@ DEFAULT_FROM = {
 }
 _OFF = ("no_", "disable_")
 
+# Not a flag of Cloudflare's: the host's word that the target has no workflow exports (`exports_fallback`).
+EXPORTS_ON_ENV = "celld_exports_on_env"
+
 
 class Flags(dict[str, bool]):
     """The flags of one Worker by name; one that is not in here is off."""

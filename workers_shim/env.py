@@ -9,7 +9,7 @@ from workers_shim import current
 from workers_shim.bindings import WorkflowBinding
 from workers_shim.web.convert import js_tree
 from workers_shim.web.proxy import Object
-from workers_shim.wire.messages import WorkflowBindingData
+from workers_shim.wire.messages import Load, WorkflowBindingData
 
 CTX_EXPORTS = "enable_ctx_exports"
 CTX_EXPORTS_SINCE = "2025-11-17"
@@ -78,6 +78,12 @@ def make_context(exports: Exports | Mapping[str, WorkflowBindingData], props: An
     return Context(
         exports if current.host.flag(CTX_EXPORTS) else None, Object.new() if props is None else js_tree(props)
     )
+
+
+def exports_on_env(message: Load) -> dict[str, str]:
+    """How `env` calls the Workflow of each exported class."""
+    names = {data["workflow"]: name for name, data in message["env"].items()}
+    return {class_name: names[data["workflow"]] for class_name, data in message["exports"].items()}
 
 
 def _variable(value: Any) -> Any:

@@ -117,9 +117,10 @@ class Inbox:
         if self._alone:
             sources.append(os.getcwd())  # the host starts us in the project's root
         host.env = env.Env(message["vars"], message["env"])
-        self._exports = env.Exports(message["exports"])
+        on_env = env.exports_on_env(message) if host.flag(compat.EXPORTS_ON_ENV) else None
+        self._exports = env.Exports(message["exports"] if on_env is None else {})
         try:
-            self._program = load(message["main"])
+            self._program = load(message["main"], on_env)
         except BaseException as error:  # also SystemExit at import
             output.flush_all()
             self._transport.send({"t": "load_failed", **failure(error)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -28,8 +29,11 @@ def set_paths(main: str) -> None:
     sys.path[:0] = [MODULES, os.path.dirname(main)]
 
 
-def load(main: str) -> Program:
-    """Import the main module under its own name."""
+def load(main: str, on_env: Mapping[str, str] | None = None) -> Program:
+    """Import the main module under its own name.
+
+    ``on_env`` is given for a target without workflow exports: how `env` calls the Workflow of each exported class.
+    """
     name = os.path.splitext(os.path.basename(main))[0]
     spec = importlib.util.spec_from_file_location(name, main)
     if spec is None or spec.loader is None:
@@ -40,6 +44,10 @@ def load(main: str) -> Program:
     except ModuleNotFoundError as error:
         _hint(error, main)
         raise
+    if on_env is not None:
+        from workers_shim.exports_fallback import adopt  # it imports `workers`, so not before the paths are set
+
+        adopt(vars(module), on_env)
     return _survey(module)
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from runtime.cli import dev
+from runtime.cli import check, deploy, dev, reconcile
 
 PROGRAM = "celld-py"
 
@@ -50,6 +50,9 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action=_Version)
     commands = root.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     dev.add_parser(commands)
+    check.add_parser(commands)
+    reconcile.add_parser(commands)
+    deploy.add_parser(commands)
     return root
 
 

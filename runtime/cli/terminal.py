@@ -18,7 +18,7 @@ from typing import Any, Literal, TextIO
 
 from runtime.host.options import LogFormat
 
-_CODES = {"red": "31", "yellow": "33", "cyan": "36", "dim": "2"}
+_CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2"}
 _INDENT = "  "
 _NOBODY_READS = frozenset({errno.EPIPE, errno.EIO, errno.EBADF})  # pipe, terminal or descriptor are closed
 

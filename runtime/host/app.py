@@ -14,7 +14,7 @@ from runtime.http.ingress import Ingress
 from runtime.store import Store, StoreError
 from wrangler_compat import Project
 
-from . import banner
+from . import banner, lints
 from .clock import Clock
 from .errors import CelldError
 from .failures import FailureReports
@@ -57,6 +57,7 @@ class DevServer(Shell):
     def __init__(self, start: Start, store: Store, terminal: Terminal) -> None:
         self.start, self.store = start, store
         self.options, self.project = start.options, start.project
+        self.up = asyncio.Event()  # the server accepts connections
         grace_ms = round(self.options.hibernate_after * 1000)
         super().__init__(Clock(), store.catalog, store.journals, terminal, grace_ms=grace_ms)
         self.instances.on_events = FailureReports(terminal).happened
@@ -76,7 +77,7 @@ class DevServer(Shell):
         """The parts that live with the isolates: requests, the watch over blocking code, hot reload."""
         self.isolates = self.dispatch.isolates = Isolates(
             self.start.launch,
-            lambda role: load_message(self.project, role),
+            lambda role: load_message(self.project, role, self.options.target),
             self.dispatch,
             on_serving=self.serving,
             on_lost=self.reports.isolate_lost,
@@ -124,6 +125,7 @@ class DevServer(Shell):
             background.append(asyncio.create_task(self.stuck.watch()))
             if self.options.watch:
                 background.append(asyncio.create_task(self.reloader.watch(self.start.loaded_at)))
+            background.append(asyncio.create_task(self.show_lints()))
             self.wakeups.start()
             self.sweeper.start()
             self.schedules.start()
@@ -141,6 +143,7 @@ class DevServer(Shell):
         url = banner.url(self.options.ip, self.start.sockets[0].getsockname()[1])
         self.terminal.line(f"Ready on {url}")
         self.terminal.event("ready", url=url)
+        self.up.set()
 
     @contextlib.contextmanager
     def signals(self, server: Any) -> Any:
@@ -183,6 +186,10 @@ class DevServer(Shell):
         if loaded.role == "work":
             workflows = workflows_of(self.project, self.options.target)
             self.runs.serve(loaded.isolate, workflows, loaded.workflows, loaded.code)
+
+    async def show_lints(self) -> None:
+        """Print once what the code gets wrong for certain."""
+        await lints.show_errors(self.project, self.options.target, self.terminal, self.up)
 
     def missing_classes(self) -> Exception | None:
         """The error that names Workflows whose class the code does not have."""

@@ -46,13 +46,15 @@ SETTINGS = (
 
 def fit(project: Project, target: str) -> Project:
     """The project as the target takes it, with warnings about what it does without; `TargetError` when it refuses."""
-    used = list(_used(project))
-    if not used:
+    used, clashes = list(_used(project)), list(_clashes(project))
+    if not used and not clashes:
         return project
     from runtime.engine import TARGETS  # costs the start of all who set none of this
 
     missing = [(where, setting) for where, setting in used if not getattr(TARGETS[target], setting.rule)]
     refused = [f"{where}: {setting.advice}" for where, setting in missing if setting.refused]
+    if not TARGETS[target].workflow_exports:
+        refused += clashes
     if refused:
         raise TargetError(
             f"The target {target} refuses what {project.config_path.name} sets.",
@@ -71,6 +73,14 @@ def _used(project: Project) -> Iterator[tuple[str, _Setting]]:
         for setting in SETTINGS:
             if _sets(declared, setting.key):
                 yield dotted((*declared.path, setting.key)), setting
+
+
+def _clashes(project: Project) -> Iterator[str]:
+    """Exports that would become bindings of a name that a variable has, where there are no workflow exports."""
+    for declared in project.workflows:
+        name = declared.class_name
+        if declared.exported and declared.binding is None and name in project.vars:
+            yield f"{dotted(declared.path)}: it becomes env.{name}, but that is a variable; rename one of them"
 
 
 def _sets(declared: WorkflowDeclaration, key: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from wrangler_compat import Project, WorkflowDeclaration
 from .retention import with_default_retention
 
 PRESERVE_FLAG = "workflows_preserve_non_retryable_error_message"
+EXPORTS_ON_ENV = "celld_exports_on_env"  # our own: tells the isolate that the target has no workflow exports
 PRESERVE_SINCE = "2026-05-14"  # compatibility date from which the flag is on
 
 
@@ -51,24 +53,33 @@ def _preserves(project: Project) -> bool:
     return project.compatibility_date >= PRESERVE_SINCE and f"no_{PRESERVE_FLAG}" not in flags
 
 
-def load_message(project: Project, role: str) -> dict[str, Any]:
-    """The `Load` that tells an isolate what to import and what ``env`` and ``ctx.exports`` hold."""
+def bindings_of(project: Project, target: str) -> dict[str, WorkflowDeclaration]:
+    """The Workflows of the project that ``env`` holds, by their name there."""
+    all_on_env = not TARGETS[target].workflow_exports
+    names = ((each.binding or (each.class_name if all_on_env else None), each) for each in project.workflows)
+    return {name: declared for name, declared in names if name is not None}
+
+
+def load_message(project: Project, role: str, target: str = "cloudflare") -> dict[str, Any]:
+    """The `Load` that tells an isolate what to import and what ``env`` and ``ctx.exports`` hold.
+
+    Where the target has no workflow exports, each is a binding, as a deploy makes it, and the isolate loads the code by
+    the entry that a deploy adds.
+    """
+    exported = {declared.class_name: declared for declared in project.workflows if declared.exported}
+    on_env = bool(exported) and not TARGETS[target].workflow_exports
     return {
         "t": "load",
         "role": role,
         "main": str(project.main),
         "compatibility_date": project.compatibility_date,
-        "compatibility_flags": list(project.compatibility_flags),
+        "compatibility_flags": [*project.compatibility_flags, *([EXPORTS_ON_ENV] if on_env else [])],
         "vars": dict(project.vars),
-        "env": {
-            declared.binding: {"type": "workflow", "workflow": declared.name}
-            for declared in project.workflows
-            if declared.binding is not None
-        },
-        "exports": {
-            declared.class_name: {"type": "workflow", "workflow": declared.name}
-            for declared in project.workflows
-            if declared.exported
-        },
+        "env": _named(bindings_of(project, target)),
+        "exports": _named(exported),
         "workflows": {declared.name: declared.class_name for declared in project.workflows},
     }
+
+
+def _named(workflows: Mapping[str, WorkflowDeclaration]) -> dict[str, Any]:
+    return {name: {"type": "workflow", "workflow": declared.name} for name, declared in workflows.items()}

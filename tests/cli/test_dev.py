@@ -150,11 +150,12 @@ def test_all_mistakes_of_the_configuration_are_told_with_their_places(
     assert main(["dev", str(tmp_path)]) == 1
 
     assert capsys.readouterr().err == (
+        'error: The field "vars" should be an object but got 1.\n'
+        f"  {config}:4:9\n"
+        '  Write { "NAME": value }.\n'
         f'error: "main" names {tmp_path}/gone.js, which does not exist.\n'
         f"  {config}:2:9\n"
         "  Paths in the configuration are relative to the configuration file.\n"
-        'error: "vars" should be an object but got 1.\n'
-        f"  {config}:4:9\n"
     )
 
 

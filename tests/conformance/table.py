@@ -28,6 +28,15 @@ JAVASCRIPT_ONLY = {
 }
 
 _NAME = re.compile(r"test_((?:c\d{3}_)+)(\w+)")
+_MEANT = {
+    "json": "JSON",
+    "iso": "ISO",
+    "rpc": "RPC",
+    "1 mib": "1 MiB",
+    "cloudflares": "Cloudflare's",
+    "2026 05 14": "2026-05-14",
+    "nonretryableerror": "NonRetryableError",
+}
 _INTRODUCTION = """\
 # Conformance
 
@@ -52,7 +61,15 @@ def shown(folder: Path = ROOT / "tests") -> Iterator[Shown]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (name := _NAME.fullmatch(node.name)):
                 for number in re.findall(r"\d{3}", name[1]):
-                    yield Shown(int(number), name[2].replace("_", " "), path.relative_to(ROOT).as_posix())
+                    yield Shown(int(number), _sentence(name[2]), path.relative_to(ROOT).as_posix())
+
+
+def _sentence(name: str) -> str:
+    """A test's name as a sentence: what a name cannot write is put right."""
+    words = name.replace("_", " ")
+    for written, meant in _MEANT.items():
+        words = re.sub(rf"\b{written}\b", meant, words)
+    return words
 
 
 def page(tests: Sequence[Shown], cases: Mapping[int, Case] = CASES) -> str:

@@ -36,7 +36,7 @@ def test_c153_a_non_retryable_error_ends_the_step_at_once_and_can_be_caught(flow
 
 
 @pytest.mark.parametrize("where", ["a step", "run()"])
-def test_c154_c160_an_uncaught_one_is_a_fatal_error_before_2026_05_14(flow: Flow, where: str) -> None:
+def test_c154_c160_an_uncaught_non_retryable_error_is_a_fatal_error_before_2026_05_14(flow: Flow, where: str) -> None:
     body = {
         "a step": """
             @step.do("a")
@@ -51,7 +51,7 @@ def test_c154_c160_an_uncaught_one_is_a_fatal_error_before_2026_05_14(flow: Flow
     assert instance.status()["error"] == FATAL
 
 
-def test_c155_an_uncaught_one_keeps_name_and_message_from_2026_05_14_on(flow: Flow) -> None:
+def test_c155_an_uncaught_non_retryable_error_keeps_name_and_message_from_2026_05_14_on(flow: Flow) -> None:
     instance = flow('raise NonRetryableError("nr msg")', compatibility_date="2026-05-14")
 
     assert instance.status()["error"] == {"name": "NonRetryableError", "message": "nr msg"}
@@ -72,7 +72,7 @@ def test_c156_c157_name_or_beginning_of_the_message_make_an_error_non_retryable(
     assert flow.attempts(instance) == {"a-1": 1}
 
 
-def test_c158_one_of_another_name_is_tried_again(flow: Flow) -> None:
+def test_c158_a_non_retryable_error_of_another_name_is_tried_again(flow: Flow) -> None:
     instance = flow(f"""
         @step.do("a", config={ONCE})
         def a():
@@ -83,7 +83,7 @@ def test_c158_one_of_another_name_is_tried_again(flow: Flow) -> None:
     assert flow.attempts(instance) == {"a-1": 4}
 
 
-def test_c159_one_without_a_message_is_known_too(flow: Flow) -> None:
+def test_c159_a_non_retryable_error_without_a_message_is_known_too(flow: Flow) -> None:
     instance = flow(f"""
         @step.do("a", config={ONCE})
         def a():

@@ -7,7 +7,6 @@ import os
 import signal
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.crash.effects import EffectFile, Judge
 from tests.crash.moments import ALL, FRONT, HOST, WORK, Moment, named_points, plan
 from tests.crash.orders import Order, Orders
 from tests.crash.project import LAST, SEEN, make_project
-from tests.dev import Dev, NotSeen, eventually
+from tests.dev import Dev, NotSeen, eventually, isolates
 
 OPTIONS = ("--no-watch", "--hibernate-after", "0.05")
 POINT_PATIENCE = 4.0  # seconds until a point counts as not passed
@@ -148,7 +147,7 @@ class _Campaign:
         """Kill an isolate: what was under way has to end without the host being started again."""
         front = self.clients.insist("/front")
         assert self.server.process is not None
-        pid = front if moment.victim == FRONT else next((p for p in children(self.server.process.pid) if p != front), 0)
+        pid = front if moment.victim == FRONT else next((p for p in isolates(self.server.process.pid) if p != front), 0)
         if not pid:
             return
         with suppress(ProcessLookupError):
@@ -249,9 +248,3 @@ class _Campaign:
             if order.deleted_at is not None:
                 undead = self.effects.undead(order.id, order.deleted_at)
                 self.report.violations += [f"{order.id}: {undead}"] if undead else []
-
-
-def children(pid: int) -> Iterator[int]:
-    """The child processes of a process, as /proc lists them."""
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        yield from map(int, (task / "children").read_text().split())

@@ -11,7 +11,7 @@ from typing import Any
 
 from runtime.store.files import file_name
 from runtime.store.types import Key
-from tests.dev import Dev, eventually, write_project
+from tests.dev import Dev, eventually, isolates, write_project
 
 PREAMBLE = """
 import asyncio
@@ -82,8 +82,7 @@ def work_isolate(server: Dev) -> int:
     """The process in which Workflows run."""
     front = server.json("/front")
     assert server.process is not None
-    listed = Path(f"/proc/{server.process.pid}/task").glob("*/children")
-    (work,) = {int(pid) for file in listed for pid in file.read_text().split()} - {front}
+    (work,) = set(isolates(server.process.pid)) - {front}
     return work
 
 

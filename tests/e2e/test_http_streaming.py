@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.dev import Dev, dev, eventually, write_project
+from tests.dev import Dev, dev, eventually, isolates, write_project
 from tests.e2e.conftest import Stage
 
 MIB = 1024 * 1024
@@ -264,9 +264,7 @@ def forget_peak(server: Dev) -> None:
 
 def _family(server: Dev) -> list[int]:
     assert server.process is not None
-    host = server.process.pid
-    tasks = Path(f"/proc/{host}/task").glob("*/children")
-    return [host, *(int(pid) for children in tasks for pid in children.read_text().split())]
+    return [server.process.pid, *isolates(server.process.pid)]
 
 
 def _status(pid: int, name: str) -> int:

@@ -228,7 +228,7 @@ def test_c238_a_run_that_succeeds_undoes_nothing(server: Server) -> None:
 # ------------------------------------------------------------------------------------- attempts, and what they get
 
 
-def test_c226_the_first_undo_that_fails_for_good_ends_the_rollback(server: Server) -> None:
+def test_c226_the_first_undo_function_that_fails_for_good_ends_the_rollback(server: Server) -> None:
     told = server.start("""
         async def run(step):
             twice = {"retries": {"limit": 1, "delay": 10, "backoff": "constant"}}
@@ -321,7 +321,7 @@ def test_c229_an_undo_function_gets_context_error_output_and_step_name(server: S
 # ------------------------------------------------------------------------------------------------------------- refused
 
 
-def test_c230_c231_what_is_no_function_is_refused_and_the_run_may_go_on(server: Server) -> None:
+def test_c230_c231_a_rollback_that_is_no_function_is_refused_and_the_run_may_go_on(server: Server) -> None:
     told = server.start("""
         async def run(step):
             texts = []

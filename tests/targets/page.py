@@ -36,6 +36,8 @@ MEANINGS = {
     "limits_config": "`limits` of a workflow",
     "concurrency_config": "`concurrency` of a workflow; without it, a warning is shown and instances are not held back",
     "script_name": "bindings to a workflow of another Worker (`script_name`)",
+    "workflow_exports": "workflows on `ctx.exports`; without them, each is on `env` under its class name (or under its "
+    "binding's), and the [generated entry](deploy.md) looks there when code asks `ctx.exports`",
 }
 
 SILENT = """\
