@@ -12,8 +12,6 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import workers
-
 
 class _ExportsOrEnv:
     """`ctx.exports`, with the bindings of `env` behind it."""
@@ -55,6 +53,8 @@ def adopt(module: dict[str, Any], bindings: Mapping[str, str]) -> None:
 
     ``bindings`` says how `env` calls the Workflow of a class.
     """
+    import workers  # here, so that it is the one that the classes come from, also when it was loaded afresh
+
     bases = (workers.WorkerEntrypoint, workers.WorkflowEntrypoint, workers.DurableObject)
     for name, value in list(module.items()):
         if isinstance(value, type) and issubclass(value, bases) and value not in bases:

@@ -15,3 +15,7 @@ def test_for_celld_ctx_exports_leads_to_the_bindings_that_a_deploy_would_make(tm
 
         assert worker.env.PAY.get(payment).status().output == 5
         assert worker.fetch("/names").json() == ["Payment", "PAY"]
+
+        worker.crash()
+
+        assert worker.fetch("/names").json() == ["Payment", "PAY"]
