@@ -28,7 +28,14 @@ class Found:
 
 def find_config(project: Path) -> Found:
     """The configuration of ``project``, which is a folder or a configuration file."""
-    project = project.absolute()
+    try:
+        return _find(project.absolute())
+    except OSError as error:  # a folder that may not be entered, a name that is too long
+        message = f"Cannot look for the configuration: {error.strerror or error}."
+        raise ConfigError("config_unreadable", message, file=project.absolute()) from None
+
+
+def _find(project: Path) -> Found:
     if project.is_file():
         return Found(_checked(project), ())
     if not project.is_dir():

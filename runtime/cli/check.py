@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +12,10 @@ from typing import TYPE_CHECKING
 from runtime.cli.values import filled
 
 if TYPE_CHECKING:
+    from runtime.cli.terminal import Terminal
     from wrangler_compat import Project
     from wrangler_compat.findings import Finding
+    from wrangler_compat.lints import Target
 
 UNREADABLE = 2  # exit status when there is no configuration that could be read
 
@@ -49,60 +50,64 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(parsed: argparse.Namespace) -> int:
     """Print the findings; the result is 1 when there is an error among them, 2 when there is nothing to check."""
-    from wrangler_compat import ConfigError
+    from runtime.cli.terminal import Terminal
+    from wrangler_compat import ConfigError, load_project
+    from wrangler_compat.code import read_code
     from wrangler_compat.discover import find_config
     from wrangler_compat.findings import diagnose
+    from wrangler_compat.lints import check
     from wrangler_compat.source import read_source
 
+    terminal = Terminal.standard()
     path = Path(parsed.project)
     found = diagnose(path, parsed.env)
     try:
         read_source(find_config(path).path)
     except ConfigError:
-        _print(found, parsed.json)
+        _print(found, parsed.json, terminal)
         return UNREADABLE
+    mended = True
     if not _has_error(found):
-        found += _lint(path, parsed)
-    _print(found, parsed.json)
-    return 1 if _has_error(found) else 0
+        # The code is not asked while the configuration is wrong: that would only give follow-up errors.
+        project = load_project(path, parsed.env)
+        mended = not parsed.fix or _fix(project, parsed.target, terminal)
+        found += check(project, read_code(project.main, project.root), parsed.target)
+    _print(found, parsed.json, terminal)
+    return 1 if _has_error(found) or not mended else 0
 
 
 def _has_error(found: Iterable[Finding]) -> bool:
     return any(each.level == "error" for each in found)
 
 
-def _lint(path: Path, parsed: argparse.Namespace) -> list[Finding]:
-    """What the code says. It is not asked while the configuration is wrong: that would only give follow-up errors."""
-    from wrangler_compat import load_project
-    from wrangler_compat.code import read_code
-    from wrangler_compat.lints import check
-
-    project = load_project(path, parsed.env)
-    if parsed.fix:
-        _fix(project, parsed)
-    return check(project, read_code(project.main, project.root), parsed.target)
-
-
-def _fix(project: Project, parsed: argparse.Namespace) -> None:
+def _fix(project: Project, target: Target, terminal: Terminal) -> bool:
+    """Mend what is mechanical; False when a file could not be written."""
     from wrangler_compat.code import read_code
     from wrangler_compat.lints import mends
     from wrangler_compat.lints.mending import apply
+    from wrangler_compat.reconcile import FileChanged
 
-    for file, count in apply(mends(project, read_code(project.main, project.root), parsed.target)).items():
-        print(f"{_short(file)}: mended {count} {'place' if count == 1 else 'places'}", file=sys.stderr)
+    try:
+        mended = apply(mends(project, read_code(project.main, project.root), target))
+    except (FileChanged, OSError) as error:
+        terminal.error(str(error), hint="Not everything was mended.")
+        return False
+    for file, count in mended.items():
+        terminal.err.write(f"{_short(file)}: mended {count} {'place' if count == 1 else 'places'}")
+    return True
 
 
-def _print(found: list[Finding], as_json: bool) -> None:
+def _print(found: list[Finding], as_json: bool, terminal: Terminal) -> None:
     if as_json:
-        print(json.dumps([_record(each) for each in found], indent=2))
+        terminal.line(json.dumps([_record(each) for each in found], indent=2))
         return
     explained = set()
     for each in found:
-        print(f"{_place(each)}{each.level}: {each.message} [{each.code}]")
+        terminal.line(f"{_place(each)}{each.level}: {each.message} [{each.code}]")
         if each.hint and (each.code, each.hint) not in explained:  # once is enough for many of a kind
             explained.add((each.code, each.hint))
-            print("\n".join(f"  {line}" for line in each.hint.splitlines()))
-    print(_summary(found))
+            terminal.line("\n".join(f"  {line}" for line in each.hint.splitlines()))
+    terminal.line(_summary(found))
 
 
 def _record(finding: Finding) -> dict[str, object]:

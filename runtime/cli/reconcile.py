@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -69,7 +68,7 @@ def run(parsed: argparse.Namespace) -> int:
         terminal.error(str(error), hint="Nothing was written.")
         return 1
     if parsed.json:
-        terminal.line(json.dumps(_object(found, verdict), indent=2, ensure_ascii=False))
+        terminal.line(json.dumps(_object(found, verdict), indent=2))
     elif parsed.check:
         terminal.line(_sentence(found, verdict))
     else:
@@ -116,6 +115,8 @@ def _show(found: Reconciliation, verdict: Verdict, terminal: Terminal) -> None:
 
 def _diff(found: Reconciliation) -> Iterator[str]:
     """The change as a unified diff; line ends are not shown."""
+    from difflib import unified_diff  # here, because `dev` starts without it
+
     before, after = (text.split("\n") for text in (found.file.text, found.result))
     name = found.file.path.name
     for line in unified_diff(before, after, name, name, lineterm=""):

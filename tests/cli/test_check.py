@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,51 @@ def test_a_python_project_needs_no_javascript_parser(tmp_path: Path) -> None:
     assert (
         subprocess.run([COMMAND[0], "-P", "-c", script], capture_output=True, timeout=50, check=False).returncode == 0
     )
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+def test_a_reader_that_goes_away_is_no_error_of_ours(options: list[str], tmp_path: Path) -> None:
+    write_project(tmp_path, BAD, "Order")
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    ran = subprocess.run(
+        [*COMMAND, "check", *options, str(tmp_path)],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    os.close(writing)
+
+    assert (ran.returncode, ran.stderr) == (1, "")
+
+
+def test_what_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    write_project(tmp_path, BAD.replace('"a day"', '"ein Tag", 1, "é"').replace("Order(", "Örder("), "Order")
+
+    ran = subprocess.run(
+        [*COMMAND, "check", str(tmp_path)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+    assert "class \\xd6rder" in ran.stdout
+    assert (ran.returncode, ran.stderr) == (1, "")
+
+
+def test_a_file_that_cannot_be_mended_is_told_and_the_findings_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_project(tmp_path, BAD, "Order")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # a read-only file; root may write it all the same
+
+    assert main(["check", "--fix", str(tmp_path)]) == 1
+
+    shown = capfd.readouterr()
+    assert "Permission denied" in shown.err and "Not everything was mended." in shown.err
+    assert shown.out.splitlines()[-1] == "2 errors"

@@ -82,3 +82,14 @@ def test_a_code_file_is_not_a_configuration(tmp_path: Path) -> None:
         find_config(touch(tmp_path / "entry.py"))
 
     assert caught.value.code == "config_kind"
+
+
+def test_a_folder_that_may_not_be_entered_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    with pytest.raises(ConfigError, match=r"^Cannot look for the configuration: Permission denied\.$") as error:
+        find_config(tmp_path)
+
+    assert (error.value.code, error.value.file) == ("config_unreadable", tmp_path)

@@ -87,6 +87,8 @@ class Module:
             self._fail("code_syntax", reason, error.lineno or 1, max(error.offset or 1, 1))
         except (ValueError, LookupError, RecursionError) as error:
             self._fail("code_unreadable", f"The file cannot be parsed ({error}), so it is not checked.", 1, 1)
+        except MemoryError:  # what CPython 3.11 raises when the stack of its parser is full
+            self._fail("code_unreadable", "The file is nested too deeply to be checked.", 1, 1)
 
     def _read_javascript(self, raw: bytes) -> None:
         from wrangler_compat.code import javascript_reader

@@ -54,7 +54,7 @@ def _await(flow: Flow, node: nodes.Node) -> Insertion | None:
     function = next((each for each in node.ancestors() if isinstance(each, nodes.Function)), None)
     if function is None or not function.asynchronous:
         return None
-    return Insertion(flow.module.path, node.start, "await ")
+    return Insertion(flow.module, node.start, "await ")
 
 
 def _used(flow: Flow, assigned: nodes.Assign, name: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from wrangler_compat.code import Code, Flow, Module, Place, nodes
@@ -24,9 +23,9 @@ Target = Literal["cloudflare", "celld"]
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """A mechanical mend: text that goes in at a byte of a file."""
+    """A mechanical mend: text that goes in at a byte of what was parsed."""
 
-    file: Path
+    module: Module
     offset: int
     text: str
 

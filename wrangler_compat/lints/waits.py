@@ -35,10 +35,10 @@ def _timeout(flow: Flow, step: Step) -> Insertion | None:
     call = step.definition
     if flow.module.language == "python":
         last = [*call.args, *(value for _, value in call.keywords)][-1:]
-        return Insertion(flow.module.path, last[0].end, ', timeout="24 hours"') if last else None
+        return Insertion(flow.module, last[0].end, ', timeout="24 hours"') if last else None
     options = call.args[1]
     if isinstance(options, nodes.Object) and options.entries:
-        return Insertion(flow.module.path, options.entries[-1].end, ', timeout: "24 hours"')
+        return Insertion(flow.module, options.entries[-1].end, ', timeout: "24 hours"')
     return None
 
 

@@ -82,6 +82,9 @@ def reconcile(
     _check_shapes(file, resolved)
     code = read_code(_main(file, resolved), file.path.parent)
     plan = _plan(file, resolved, code, force)
+    for notice in found.warnings:
+        if notice.code == "env_unknown":  # the other warnings are about a deploy, not about what is edited here
+            plan.warn("env", notice.text, hint=notice.hint)
     return _finished(file, resolved, plan)
 
 

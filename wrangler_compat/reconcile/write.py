@@ -1,4 +1,4 @@
-"""Replaces a configuration file: all of it or nothing, and only if it still is what was read."""
+"""Replaces a file of the user: all of it or nothing, and only if it still is what was read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ class FileChanged(Exception):
 
 
 def replace_text(path: Path, before: str, after: str) -> None:
-    """Write ``after`` in place of ``before``; raise `FileChanged` or `OSError`, and then nothing has happened.
+    """Write ``after`` in place of ``before``; raise `FileChanged` or `OSError`, and then nothing has happened."""
+    replace_bytes(path, before.encode("utf-8"), after.encode("utf-8"))
+
+
+def replace_bytes(path: Path, before: bytes, after: bytes) -> None:
+    """Do what `replace_text` does, for a file in any encoding.
 
     A symbolic link is written through. The file keeps its mode, and its owner where that may be set.
     """
@@ -24,12 +29,12 @@ def replace_text(path: Path, before: str, after: str) -> None:
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with open(descriptor, "wb") as file:
-            file.write(after.encode("utf-8"))
+            file.write(after)
             _adopt(file.fileno(), target)
             file.flush()
             os.fsync(file.fileno())
-        if target.read_bytes() != before.encode("utf-8"):
-            raise FileChanged(f"{path} was changed while it was being reconciled. Run the command again.")
+        if target.read_bytes() != before:
+            raise FileChanged(f"{path} was changed in the meantime. Run the command again.")
         os.replace(name, target)
     except BaseException:
         os.unlink(name)

@@ -103,3 +103,11 @@ class Order(WorkflowEntrypoint):
     )
 
     assert step_outline(code) == {"Order": ["do:reserve", "sleep:a day", "waitForEvent:paid", "do:*"]}
+
+
+def test_a_file_that_the_parser_cannot_hold_is_a_problem_and_no_crash(tmp_path: Path) -> None:
+    (tmp_path / "entry.py").write_text("x = " + "-" * 50_000 + "1")
+
+    (problem,) = read_code(tmp_path / "entry.py", tmp_path).problems
+
+    assert problem.code in ("code_unreadable", "code_syntax")  # by the version of Python that runs this

@@ -616,3 +616,12 @@ def test_code_that_cannot_be_parsed_stops_the_change(tmp_path: Path) -> None:
     found = run(tmp_path, config(), "class (:\n")
 
     assert (found.refused, rules(found, "error")) == (True, ["code"])
+
+
+def test_an_environment_that_is_not_there_is_told_because_the_top_level_is_edited_in_its_place(tmp_path: Path) -> None:
+    found = run(tmp_path, config(), workflow("OrderPipe"), env="prod")
+
+    assert exports(found) == {"OrderPipe": {"type": "workflow", "name": "order-pipe"}}
+    assert [each.message for each in found.findings if each.level == "warning"] == [
+        'No environment found in configuration with name "prod".'
+    ]
