@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.cli.terminal import Terminal
 from runtime.engine import Failure, State
@@ -23,8 +22,7 @@ _ENDS = "The instance ends here (--strict-replay)."
 _IS_UNDONE = "The rollback goes on; a step that the code does not come to cannot be rolled back."
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(NamedTuple):
     """What the history has, what the code called in its place, and where."""
 
     recorded: str
@@ -45,8 +43,7 @@ class Mismatch:
         return Failure("Error", f"WorkflowFatalError: {text}")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Whether the code is another one than when the call was recorded, if that is known, and since when (ms)."""
 
     known: bool = False

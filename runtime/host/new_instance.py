@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from runtime.engine import Event, Retention, Schedule
 from runtime.engine.events import KEPT_BY_DEFAULT, Created, WorkflowQueued
 
 
-@dataclass(frozen=True, slots=True)
-class NewInstance:
+class NewInstance(NamedTuple):
     """An instance to be; ``params`` is devalue text."""
 
     id: str

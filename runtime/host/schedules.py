@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runtime.engine import Schedule
 from runtime.store import StoreError
@@ -36,8 +36,7 @@ DOWN = "while the server was down"
 HELD_UP = "because the server could not make them in time"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One cron expression of a Workflow."""
 
     workflow: str
