@@ -166,6 +166,9 @@ class Reloader:
             self._terminal.event("reload_failed")
             return
         self._reloaded()
+        for one in old:
+            if one.role == "work":
+                self._runs.hold(one.isolate)  # before it is said: from here on nothing more begins on the old code
         self._terminal.line("Reloaded")
         task = asyncio.create_task(self._move(old))
         self._moving.add(task)
@@ -183,7 +186,6 @@ class Reloader:
 
     async def _move_runs(self, old: Loaded) -> None:
         old.retired = True
-        self._runs.hold(old.isolate)
         for _ in range(round(FINISH / LOOK)):
             self._runs.move_idle(old.isolate)
             if not self._runs.on(old.isolate):
