@@ -19,7 +19,7 @@ from workers_shim.errors import ConversionError, DataCloneError, add_detail
 from workers_shim.wire import scalars
 from workers_shim.wire.flatten import Flattening, Refer, dump
 from workers_shim.wire.graph import find_cycle, path_to
-from workers_shim.wire.neutral import ArrayBuffer, ErrorValue, RegExp, View
+from workers_shim.wire.neutral import ArrayBuffer, ErrorValue, ReadableStream, RegExp, View
 from workers_shim.wire.scalars import MAX_SAFE_INTEGER
 from workers_shim.wire.sizes import clone_size, flat_size
 from workers_shim.wire.unflatten import Made, NeutralModel, Raw, pairs, unflatten
@@ -314,6 +314,9 @@ class _PythonModel(NeutralModel):
 
     def error(self, error: ErrorValue) -> Any:
         return Exception(f"{error.name}: {error.message}" if error.message else error.name)
+
+    def stream(self, stream: ReadableStream) -> Any:
+        raise ConversionError("A step returned a ReadableStream, which only JavaScript Workers can read")
 
     def null_object(self) -> Any:
         return JsDict()

@@ -180,8 +180,8 @@ def _attempt_over(state: State, record: Record, attempt: int) -> None:
 
 def _step_completed(state: State, event: ev.StepCompleted) -> None:
     record = state.records[event.step]
-    record.output, record.error = event.output, None
-    state.stored += len(event.output)
+    record.output, record.stream, record.error = event.output, event.stream, None
+    state.stored += len(event.output) + (event.stream or 0)
     state.settle(record)
 
 

@@ -9,7 +9,15 @@ from . import events as ev
 from . import rollback
 from .durations import milliseconds
 from .effects import AbortRun, AskDelay, CancelAttempt, Decision, RunAttempt, Settle
-from .failures import LOST, STORAGE_LIMIT, Failure, delay_failed, is_non_retryable, result_too_large
+from .failures import (
+    LOST,
+    STORAGE_LIMIT,
+    Failure,
+    delay_failed,
+    is_non_retryable,
+    not_serialisable,
+    result_too_large,
+)
 from .failures import timed_out as timeout_error
 from .retries import backoff, delay_base
 from .rules import LOST_DELAY, Rules
@@ -34,14 +42,16 @@ def finished(state: State, command: cmd.AttemptFinished, now: int, rules: Rules)
     if error is not None:
         return _starting(_fail(state, record, error, now, at_once=command.no_delay), held=command.held)
     assert command.output is not None
-    if not state.has_room(command.output, rules.max_state):
+    if command.stream is not None and not rules.streams:
+        return _end_at_once(record, not_serialisable(record.name), now)
+    if not state.has_room(command.output, rules.max_state, command.stream):
         return _end_at_once(record, STORAGE_LIMIT, now)
     return _settled(
         state,
         record,
         now,
         ev.AttemptCompleted(at=now, step=record.step, attempt=record.attempt),
-        ev.StepCompleted(at=now, step=record.step, output=command.output),
+        ev.StepCompleted(at=now, step=record.step, output=command.output, stream=command.stream),
     )
 
 

@@ -180,7 +180,8 @@ def _new_wait(state: State, command: cmd.CallMade, now: int, rules: Rules) -> De
     event_type = command.event_type
     if not good_event_type(event_type, rules):
         return refuse(INVALID_EVENT_TYPE)
-    timeout = milliseconds(command.timeout) or rules.event_timeout  # falsy means the default
+    # What JavaScript takes for false means the default; the text "0 seconds" is not among it.
+    timeout = milliseconds(command.timeout) if command.timeout else float(rules.event_timeout)
     if timeout > rules.max_sleep:
         return refuse(too_long(command.name, "timeout"))
     if not math.isfinite(timeout):

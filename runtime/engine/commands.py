@@ -54,7 +54,8 @@ class CallMade(msgspec.Struct, frozen=True):
 
 
 class AttemptFinished(msgspec.Struct, frozen=True):
-    """An attempt's callback ended; ``size`` is its value's size in structured-clone bytes.
+    """An attempt's callback ended; ``size`` is its value's size in structured-clone bytes. Of a stream, which is stored
+    beside the journal, ``output`` is what names it, and ``stream`` its length in bytes.
 
     ``fatal``: the value is one that no code may go on from, such as a function or a stream that cannot be read; the
     instance ends with ``error``, whatever its code would have caught or undone.
@@ -64,6 +65,7 @@ class AttemptFinished(msgspec.Struct, frozen=True):
     attempt: int
     output: str | None = None
     size: int = 0
+    stream: int | None = None
     error: Failure | None = None
     held: bool = False  # no attempt may start now: the run is leaving its isolate
     fatal: bool = False

@@ -177,8 +177,11 @@ class AttemptErrored(Event, tag="attempt_errored", frozen=True, kw_only=True):
 
 
 class StepCompleted(Event, tag="step_completed", frozen=True, kw_only=True):
+    """``stream`` is there when the output is a stream: how many bytes of it the last attempt has stored."""
+
     step: int
     output: str
+    stream: int | None = None
 
 
 class StepErrored(Event, tag="step_errored", frozen=True, kw_only=True):

@@ -22,11 +22,13 @@ class Rules:
     step_timeout: str = "10 minutes"
     max_retries: int = 10_000  # documentation: limits
     event_timeout: int = 24 * HOUR  # ms; documentation: events and parameters
-    max_sleep: int = 365 * DAY  # ms, of a sleep and of an event wait; documentation: limits
+    # ms, of a sleep and of an event wait. Documentation: limits, 365 days; its own unit "year" is a quarter day longer,
+    # and whoever writes "1 year" means just that.
+    max_sleep: int = 365 * DAY + DAY // 4
     min_event_timeout: int = SECOND  # ms; documentation: events and parameters. Shorter ones work here, with a warning
     max_result: int = MiB  # structured-clone bytes of a step's result; documentation: limits
     max_payload: int = MiB  # structured-clone bytes of params and of an event's payload; documentation: limits
-    max_state: int = GiB  # characters of devalue text that an instance stores; documentation: limits (1 GB, paid)
+    max_state: int = GiB  # characters of values and bytes of streams, per instance; documentation: limits (1 GB, paid)
     max_workflow_name: int = 64  # characters; documentation: limits
     max_instance_id: int = 100  # characters, of an id that create() takes; documentation: limits
     max_addressable_id: int = 271  # characters, of an id that delete takes: cron-made ones are longer (measured)

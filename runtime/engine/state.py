@@ -55,6 +55,7 @@ class Record:
     settled: bool = False
     rollback_config: Config | None = None  # None: the target's default
     output: str | None = None  # devalue text of a settled do
+    stream: int | None = None  # bytes of the stream that it names, if it names one
     event: int | None = None  # number of the event that a settled wait took
     abandoned: bool = False  # the attempt that made this call has ended: nobody will hear of it
 
@@ -137,7 +138,8 @@ class State:
     last_step: int = 0
     last_event: int = 0
     codes: list[Code] = field(default_factory=list)  # each on which a run began, oldest first
-    stored: int = 0  # characters of devalue text in params, results and events, which count against `max_state`
+    # What counts against `max_state`: characters of devalue text in params, results and events, and bytes of streams.
+    stored: int = 0
 
     _by_identity: dict[Identity, int] = field(default_factory=dict)
     _waiters: dict[str, dict[int, Record]] = field(default_factory=dict)  # open waits by event type, oldest first
@@ -157,6 +159,11 @@ class State:
     def busy(self) -> bool:
         """Whether an attempt of a step or of an undo function is running."""
         return bool(self.live) or (self.rollback is not None and self.rollback.live)
+
+    @property
+    def started_at(self) -> int | None:
+        """When the instance's first run began, as far as lists show it."""
+        return self.created if self.started else None
 
     @property
     def code(self) -> str:
@@ -216,10 +223,15 @@ class State:
                 look += (2 * i + 1, 2 * i + 2)
         return [r for at, step in sorted(due) if (r := self.open.get(step)) is not None and r.due == at]
 
-    def has_room(self, value: str, limit: int) -> bool:
-        """Whether the instance may store one more value. Length is what a value costs on disk, and costs nothing to
-        ask for; the bytes of its structured clone would have to be counted."""
-        return self.stored + len(value) <= limit
+    def has_room(self, value: str, limit: int, stream: int | None = None) -> bool:
+        """Whether the instance may store one more value, and the bytes of the stream that it names. Length is what a
+        value costs on disk, and costs nothing to ask for; the bytes of its structured clone would have to be counted.
+        """
+        return self.stored + len(value) + (stream or 0) <= limit
+
+    def streams(self) -> set[tuple[int, int]]:
+        """The streams that results name, by step and attempt; nobody will ask for any other."""
+        return {(record.step, record.attempt) for record in self.records.values() if record.stream is not None}
 
     def only_waits(self) -> bool:
         """Whether nothing but sleeps, retry delays and event waits is pending, and at least one is."""
@@ -309,7 +321,7 @@ class State:
     def _kept(self, record: Record) -> int:
         """What a settled record stores: a step's result, or the event that a wait took."""
         payload = "" if record.event is None else self.events[record.event].payload
-        return len(record.output or "") + len(payload)
+        return len(record.output or "") + (record.stream or 0) + len(payload)
 
     def shift(self, by: int) -> None:
         """Move every pending due time, by the time that the instance was paused."""

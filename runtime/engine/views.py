@@ -15,6 +15,7 @@ from .failures import Failure
 from .state import State
 
 REDACTED = "[REDACTED]"
+UNDEFINED = "-1"  # the text of a step's result that is none
 TERMINAL = frozenset({"workflow_completed", "workflow_errored", "workflow_terminated"})
 PUBLIC = frozenset(
     kind_of_type
@@ -125,8 +126,9 @@ class PublicEvents:
             case ev.RollbackStepStarted():
                 return {} if event.config is None else {"config": show_config(event.config)}
             case ev.StepCompleted():
-                hidden = event.step in self._sensitive
-                return {"output": REDACTED if hidden else Value(event.output)}
+                if event.step in self._sensitive:
+                    return {"output": REDACTED}
+                return {} if event.output == UNDEFINED else {"output": Value(event.output)}
             case ev.AttemptErrored() | ev.RollbackAttemptErrored():
                 shown: dict[str, Any] = {"attempt": event.attempt, "error": failure(event.error)}
                 return shown if event.retry_delay is None else shown | {"retryDelayMs": _number(event.retry_delay)}

@@ -30,6 +30,7 @@ from runtime.store.types import (
     NewRow,
     Row,
     RowState,
+    Stream,
 )
 
 if TYPE_CHECKING:
@@ -85,4 +86,5 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnusable",
+    "Stream",
 ]

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
 
 from runtime.faults import fault
-from runtime.store import sqlite
+from runtime.store import blocks, sqlite
 from runtime.store.errors import DamagedJournal, JournalClosed, StoreBusy, StoreFull, StoreUnusable
 from runtime.store.sqlite import LOCK_WAIT_MS, Corrupt, Schema
-from runtime.store.types import Durability, Key, Line
+from runtime.store.types import Durability, Key, Line, Stream
 
 CHECKPOINT_BYTES = 4 << 20  # of log; a checkpoint of this much takes some 20 ms, of which the loop sees nothing
 MAX_ONE_STATEMENT = 16  # lines; more go through `executemany` in an explicit transaction
@@ -78,6 +78,7 @@ class JournalDb:
         self.usable = True
         self._lock_wait_ms = lock_wait_ms
         self._log_bytes = 0
+        self.has_blocks = False
         left_open = sqlite.was_left_open(path)
         self._db: sqlite3.Connection | None = None
         try:
@@ -91,6 +92,7 @@ class JournalDb:
         self._db = db = sqlite.connect(self.path, durability)
         sqlite.check(db, self.path, schema, thorough=thorough)
         (last,) = db.execute("SELECT max(seq) FROM journal").fetchone()
+        self.has_blocks = blocks.has_table(db)
         self._wait_for_locks(self._lock_wait_ms)
         return (last or 0) + 1
 
@@ -115,13 +117,20 @@ class JournalDb:
 
     def append_patiently(self, lines: Sequence[Line]) -> None:
         """Commit lines, waiting for another program's lock; for use in a thread."""
+        with self._patience():
+            self.append(lines)
+
+    @contextmanager
+    def _patience(self) -> Iterator[None]:
         if self._lock_wait_ms == LOCK_WAIT_MS:
-            return self.append(lines)
+            yield
+            return
         self._wait_for_locks(LOCK_WAIT_MS)
         try:
-            self.append(lines)
+            yield
         finally:
-            self._wait_for_locks(self._lock_wait_ms)
+            if self._db is not None:  # else it was given up, and that is the error to tell
+                self._wait_for_locks(self._lock_wait_ms)
 
     def _insert(self, lines: Sequence[Line]) -> None:
         db = self._connection()
@@ -147,6 +156,33 @@ class JournalDb:
             if checksum(line) != row[4]:
                 raise Corrupt(f"line {expected} does not match its checksum")
         return lines
+
+    def put_block(self, stream: Stream, number: int, data: bytes) -> None:
+        """Commit one block of a stream; for use in a thread."""
+        fault("block.before_commit")
+        with self._patience():
+            self._guarded(lambda: blocks.put(self._connection(), stream, number, data, new_table=not self.has_blocks))
+        self.has_blocks = True
+        self._log_bytes += _FRAME + len(data)
+        fault("block.after_commit")
+        # Here, not when the lane is idle: while several streams arrive it never is.
+        if self.checkpoint_due:
+            self.checkpoint()
+
+    def read_block(self, stream: Stream, number: int) -> bytes | None:
+        """One block, verified; None when there is none of this number."""
+        return self._guarded(lambda: blocks.read(self._connection(), stream, number)) if self.has_blocks else None
+
+    def streams(self) -> set[Stream]:
+        """All streams of which there is a block."""
+        return self._guarded(lambda: blocks.streams(self._connection())) if self.has_blocks else set()
+
+    def drop_stream(self, stream: Stream) -> None:
+        """Delete all blocks of a stream; for use in a thread."""
+        if self.has_blocks:
+            with self._patience():
+                self._guarded(lambda: blocks.drop(self._connection(), stream))
+            self._log_bytes += _FRAME
 
     def describe(self) -> Description:
         """What the file says of itself."""

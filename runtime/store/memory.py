@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Sequence
 
 from runtime.store.errors import JournalClosed, JournalExists, MissingJournal
 from runtime.store.memory_catalog import Hook, MemoryCatalog, no_hook
-from runtime.store.types import JournalFile, Key, Line
+from runtime.store.types import JournalFile, Key, Line, Stream
 
 
 class MemoryStore:
@@ -28,6 +28,7 @@ class MemoryStore:
         store = MemoryStore(late=self._late, hook=hook or self._hook)
         self.journals.alive = False
         store.journals.committed = {key: list(lines) for key, lines in self.journals.committed.items()}
+        store.journals.blocks = {key: dict(blocks) for key, blocks in self.journals.blocks.items()}
         store.catalog.rows = dict(self.catalog.rows)
         store.catalog.meta = dict(self.catalog.meta)
         store.catalog.made = self.catalog.made
@@ -92,6 +93,30 @@ class MemoryJournal:
         while self._waiting and self._journals.alive:
             self._commit_next()
 
+    async def put_block(self, stream: Stream, number: int, data: bytes) -> None:
+        """Commit one block of a stream, before whatever is appended from now on."""
+        assert (stream, number) not in self._blocks(), f"{self.key}: block {number} of {stream} is written twice"
+        self._journals.commit_block(self.key, stream, number, data)
+
+    async def read_block(self, stream: Stream, number: int) -> bytes | None:
+        """Read one committed block; None when the stream has none of this number."""
+        return self._blocks().get((stream, number))
+
+    async def streams(self) -> set[Stream]:
+        """All streams of which there is a block."""
+        return {stream for stream, _ in self._blocks()}
+
+    async def drop_stream(self, stream: Stream) -> None:
+        """Delete all blocks of a stream."""
+        blocks = self._blocks()
+        for block in [block for block in blocks if block[0] == stream]:
+            del blocks[block]
+
+    def _blocks(self) -> dict[tuple[Stream, int], bytes]:
+        self._commit_waiting()
+        self._lines()
+        return self._journals.blocks.setdefault(self.key, {})
+
     async def close(self, *, removed: bool = False) -> None:
         """Close the file, after all appends made before; whoever uses it later hears that it was ``removed``."""
         self._commit_waiting()
@@ -113,6 +138,7 @@ class MemoryJournals:
         self.late = late
         self.alive = True
         self.committed: dict[Key, list[Line]] = {}
+        self.blocks: dict[Key, dict[tuple[Stream, int], bytes]] = {}
         self.limit = 256
         self._hook = hook
         self._open: dict[Key, tuple[MemoryJournal, int]] = {}
@@ -127,6 +153,12 @@ class MemoryJournals:
         self._hook("journal.before_commit", key)
         self.committed[key] += lines
         self._hook("journal.after_commit", key)
+
+    def commit_block(self, key: Key, stream: Stream, number: int, data: bytes) -> None:
+        """Make a block part of what survives a crash."""
+        self._hook("block.before_commit", key)
+        self.blocks[key][stream, number] = data
+        self._hook("block.after_commit", key)
 
     async def create(self, key: Key, lines: Sequence[Line], *, created: int, class_name: str = "") -> None:
         """Create a journal that holds these lines."""
@@ -169,6 +201,7 @@ class MemoryJournals:
             await file.close(removed=True)
         self._hook("delete.before_file", key)
         self.committed.pop(key, None)
+        self.blocks.pop(key, None)
         self._hook("delete.after_file", key)
 
     async def close(self) -> None:

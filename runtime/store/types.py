@@ -29,6 +29,13 @@ class Line(NamedTuple):
     data: str
 
 
+class Stream(NamedTuple):
+    """Which stream of an instance: the step whose attempt returned it. No pair is ever used twice."""
+
+    step: int
+    attempt: int
+
+
 class NewRow(NamedTuple):
     """What the catalog is told of an instance that is about to be created."""
 
@@ -88,6 +95,18 @@ class JournalFile(Protocol):
         Appends commit in the order of the calls. When one fails, those queued behind it fail with the same error,
         nothing of them is written, and ``next_seq`` is again the number after the last committed line.
         """
+
+    async def put_block(self, stream: Stream, number: int, data: bytes) -> None:
+        """Commit one block of a stream, before whatever is appended from now on; blocks are numbered from 0."""
+
+    async def read_block(self, stream: Stream, number: int) -> bytes | None:
+        """Read one committed block; None when the stream has none of this number."""
+
+    async def streams(self) -> set[Stream]:
+        """All streams of which there is a block."""
+
+    async def drop_stream(self, stream: Stream) -> None:
+        """Delete all blocks of a stream."""
 
     async def close(self) -> None:
         """Close the file, after all appends made before."""

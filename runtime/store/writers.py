@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from runtime.store.errors import JournalClosed, MissingJournal, StoreBusy, StoreError
 from runtime.store.journal import JournalDb
-from runtime.store.types import Key, Line
+from runtime.store.types import Key, Line, Stream
 
 MAX_DIRECT_BYTES = 64 << 10  # characters of text; 1 MiB takes 3 ms, which is too long to stop the loop
 
@@ -161,9 +161,30 @@ class ThreadedJournal:
 
     async def read(self, after: int = 0) -> list[Line]:
         """Read all committed lines after a number, with one query."""
+        return await self._in_lane(lambda: self._db.read(after))
+
+    async def put_block(self, stream: Stream, number: int, data: bytes) -> None:
+        """Commit one block of a stream, before whatever is appended from now on."""
+        await self._in_lane(lambda: self._db.put_block(stream, number, data))
+
+    async def read_block(self, stream: Stream, number: int) -> bytes | None:
+        """Read one committed block; None when the stream has none of this number."""
+        return await self._in_lane(lambda: self._db.read_block(stream, number))
+
+    async def streams(self) -> set[Stream]:
+        """All streams of which there is a block."""
+        if self.usable and not self._db.has_blocks and self._lane.idle:
+            return set()  # as of nearly every file: no reason to go through a thread
+        return await self._in_lane(self._db.streams)
+
+    async def drop_stream(self, stream: Stream) -> None:
+        """Delete all blocks of a stream."""
+        await self._in_lane(lambda: self._db.drop_stream(stream))
+
+    def _in_lane(self, work: Callable[[], T]) -> asyncio.Future[T]:
         if not self.usable:
             raise self._lost()
-        return await self._lane.submit(lambda: self._db.read(after))
+        return self._lane.submit(work)
 
     def tidy(self) -> None:
         """Move the log into the file, when nothing happens that it could delay."""
@@ -203,6 +224,11 @@ class DirectJournal(ThreadedJournal):
             return None
         self._new_log = False
         return self._lane.append(lines)
+
+    async def put_block(self, stream: Stream, number: int, data: bytes) -> None:
+        """Commit one block of a stream, before whatever is appended from now on."""
+        self._new_log = True  # a block may have the log moved into the file
+        await super().put_block(stream, number, data)
 
     def tidy(self) -> None:
         """Move the log into the file, when nothing happens that it could delay."""

@@ -126,6 +126,11 @@ def test_c113_a_wait_shows_its_type_and_its_timeout(instance: Instance) -> None:
     assert over["stepName"] == "w-1"
 
 
+def test_a_step_without_a_result_has_no_output(instance: Instance) -> None:
+    instance.done(instance.do(), "-1")
+    assert "output" not in shown(instance, "step_completed")[0]
+
+
 def test_c114_c186_the_output_of_a_sensitive_step_is_redacted_and_that_of_the_workflow_is_not(
     instance: Instance,
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from runtime.engine import Failure
 from runtime.engine import commands as cmd
+from runtime.engine.durations import HOUR
 from runtime.engine.effects import Settle
 from tests.engine.driver import Instance
 
@@ -176,6 +177,12 @@ def test_an_event_wakes_a_waiting_instance(instance: Instance) -> None:
     assert instance.status() == "waiting"
     instance.send()
     assert instance.kinds == ["event_received", "workflow_running", "wait_completed"]
+
+
+def test_a_timeout_of_no_time_is_over_at_once_and_one_that_is_false_is_the_default(instance: Instance) -> None:
+    at_once, later = instance.wait(timeout="0 seconds"), instance.wait(timeout=0, name="later")
+    assert instance.record(at_once).due == instance.now
+    assert instance.record(later).due == instance.now + 24 * HOUR
 
 
 @pytest.mark.parametrize("timeout", ["soon", float("nan"), float("-inf")])

@@ -31,7 +31,7 @@ ENGINE = [
     # I2 One transaction per decision.
     engine(
         "i2-step-completes-after-its-attempt", "attempts.py",
-        "        ev.StepCompleted(at=now, step=record.step, output=command.output),",
+        "        ev.StepCompleted(at=now, step=record.step, output=command.output, stream=command.stream),",
         "",
         "steps::test_attempt_and_step_complete_in_one_decision",
     ),

@@ -98,7 +98,7 @@ LIMITS = (
     Limit(
         "stored by an instance",
         "max_state",
-        "characters of params, results and events as they are stored",
+        "characters of params, results and events as they are stored, and bytes of streams",
         (f"{_error(failures.STORAGE_LIMIT)}; the instance ends, nothing is caught or rolled back",),
         f"{_LIMITS_PAGE} (Workers Paid); the text is the local engine's",
     ),

@@ -14,7 +14,7 @@ from runtime.host.target_check import refused_keys
 from tests.targets.limits import DEFAULTS, LIMITS, Limit
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "targets.md"
-UNITS = ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute"), (SECOND, "second"))
+UNITS = ((365 * DAY + DAY // 4, "year"), (DAY, "day"), (HOUR, "hour"), (MINUTE, "minute"), (SECOND, "second"))
 
 INTRODUCTION = """\
 # Targets

@@ -2,8 +2,10 @@
 
 A value is a JSON array: its first element is the root, containers name their members by index, negative numbers stand
 for what JSON lacks (-1 undefined, -2 hole, -3 NaN, -4 and -5 the infinities, -6 negative zero), arrays that start with
-a string are tagged values (``["Date", "1970-01-01T00:00:00.000Z"]``), and one custom tag is ours: ``["Error", i]`` with
-an object of name, message and, where there is one, stack. Texts are ASCII; lone surrogates are escaped in them.
+a string are tagged values (``["Date", "1970-01-01T00:00:00.000Z"]``), and four custom tags are ours: ``["Error", i]``
+with an object of name, message and, where there is one, stack; ``["ReadableStream", i]`` with one of step, attempt,
+size and preview, which names a stream that the host has stored; and ``["Headers", text]`` and ``["Blob", text]``, of
+JavaScript Workers, with JSON pairs and a data: URL. Texts are ASCII; lone surrogates are escaped in them.
 """
 
 from __future__ import annotations

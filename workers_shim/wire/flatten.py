@@ -23,6 +23,7 @@ from workers_shim.wire.neutral import (
     Hole,
     Map,
     NullObject,
+    ReadableStream,
     RegExp,
     Set,
     SparseArray,
@@ -189,6 +190,11 @@ def _error(flattening: Flattening, error: ErrorValue) -> Raw:
     return ["Error", flattening.leaf({key: flattening.ref(text) for key, text in fields.items()})]
 
 
+def _stream(flattening: Flattening, stream: ReadableStream) -> Raw:
+    fields = {"step": stream.step, "attempt": stream.attempt, "size": stream.size, "preview": stream.preview}
+    return ["ReadableStream", flattening.leaf({key: flattening.ref(value) for key, value in fields.items()})]
+
+
 def _sparse(flattening: Flattening, array: SparseArray) -> Raw:
     raw: list[Raw] = [SPARSE, array.length]
     for slot, item in array.slots.items():
@@ -222,6 +228,7 @@ Flattening.refers = {
     View: _of(_view),
     Boxed: _of(lambda flattening, value: ["Object", flattening.ref(value.value)]),
     ErrorValue: _of(_error),
+    ReadableStream: _of(_stream),
     SparseArray: _of(_sparse),
     NullObject: _of(_null_object),
 }

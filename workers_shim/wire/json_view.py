@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workers_shim.wire.graph import find_cycle
-from workers_shim.wire.neutral import UNDEFINED, ArrayBuffer, ErrorValue, View
+from workers_shim.wire.neutral import UNDEFINED, ArrayBuffer, ErrorValue, ReadableStream, View
 from workers_shim.wire.unflatten import DevalueError, Made, NeutralModel, Raw, load, pairs, unflatten
 
 
@@ -35,10 +35,10 @@ class _JsonModel(NeutralModel):
         return {}
 
     def text(self, kind: str, text: str) -> Any:
-        return {} if kind == "URLSearchParams" else text  # all others have a toJSON()
+        return {} if kind in _WITHOUT_JSON else text  # all others have a toJSON()
 
     def view(self, view: View) -> Any:
-        return f"[{view.kind}({len(view.data)} bytes)]"
+        return {} if view.kind == "DataView" else f"[{view.kind}({len(view.data)} bytes)]"
 
     def buffer(self, buffer: ArrayBuffer) -> Any:
         return f"[ArrayBuffer({len(buffer.data)} bytes)]"
@@ -48,6 +48,9 @@ class _JsonModel(NeutralModel):
 
     def error(self, error: ErrorValue) -> Any:
         return {}
+
+    def stream(self, stream: ReadableStream) -> Any:
+        return stream.preview
 
     def null_object(self) -> Any:
         return {}
@@ -82,5 +85,6 @@ class _JsonModel(NeutralModel):
             shell[slot] = None if made[ref] is UNDEFINED else made[ref]
 
 
+_WITHOUT_JSON = ("Blob", "Headers", "URLSearchParams")
 _MAX_SPARSE = 1 << 20  # a text of 20 characters can name an array of four billion slots
 _MODEL = _JsonModel()

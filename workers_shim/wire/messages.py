@@ -157,6 +157,7 @@ class Call(TypedDict):
     delay_function: NotRequired[bool]
     rollback: NotRequired[bool]
     rollback_config: NotRequired[str]  # devalue text of the undo function's config, as given
+    at: NotRequired[int]  # of `until`: when the code called, ms since the epoch; a target after it is not past
 
 
 class Exec(TypedDict):
@@ -170,7 +171,7 @@ class Exec(TypedDict):
 
 
 class Began(TypedDict):
-    """I>H: the callback is about to start; its timeout counts from here."""
+    """I>H: the callback is about to start; its timeout counts from here. Workerd's bridge does not say it."""
 
     t: Literal["began"]
     run: int
@@ -179,7 +180,10 @@ class Began(TypedDict):
 
 
 class Ran(TypedDict):
-    """I>H: the callback ended. ``size`` is the value's size in structured-clone bytes."""
+    """I>H: the callback ended. ``size`` is the value's size in structured-clone bytes.
+
+    ``fatal`` (JavaScript only) is an error in place of ``error`` that ends the instance: no attempt can mend it.
+    """
 
     t: Literal["ran"]
     run: int
@@ -188,6 +192,7 @@ class Ran(TypedDict):
     value: NotRequired[str]
     size: NotRequired[int]
     error: NotRequired[ErrorData]
+    fatal: NotRequired[ErrorData]
 
 
 class Cancel(TypedDict):
@@ -344,6 +349,14 @@ class Released(TypedDict):
     deaf: NotRequired[bool]
 
 
+class RunLost(TypedDict):
+    """I>H (JavaScript only): the isolate lives, but this run of it does not; `Release` is still due."""
+
+    t: Literal["lost"]
+    run: int
+    reason: str
+
+
 # ------------------------------------------------------------------------------------------- bindings, both isolates
 
 
@@ -400,7 +413,10 @@ class ResponseStart(TypedDict):
 
 
 class RequestFailed(TypedDict):
-    """I>H: the Worker raised. Before `ResponseStart` the host shows an error page, after it the client is cut off."""
+    """I>H: the Worker raised. Before `ResponseStart` the host shows an error page, after it the client is cut off.
+
+    ``refused``: nothing of the request has come to the Worker, whose process is about to be told lost.
+    """
 
     t: Literal["request_failed"]
     id: int
@@ -408,6 +424,7 @@ class RequestFailed(TypedDict):
     traceback: str
     file: NotRequired[str]
     line: NotRequired[int]
+    refused: NotRequired[bool]
 
 
 class Disconnect(TypedDict):

@@ -134,8 +134,19 @@ class ErrorValue:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadableStream:
+    """A stream of bytes that a step returned. The host keeps the bytes; this says which stream of an instance it is,
+    how many bytes it has, and how it is shown."""
+
+    step: int
+    attempt: int
+    size: int
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
-    """A value that is its text: URL, URLSearchParams, and the Temporal kinds."""
+    """A value that is its text: URL, URLSearchParams, Headers, Blob, and the Temporal kinds."""
 
     kind: str
     text: str
@@ -162,6 +173,8 @@ class SparseArray:
 
 TEXT_KINDS: Final = frozenset(
     {
+        "Blob",  # its text is a data: URL
+        "Headers",  # its text is JSON: a list of pairs
         "URL",
         "URLSearchParams",
         "Temporal.Duration",

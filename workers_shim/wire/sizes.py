@@ -58,6 +58,8 @@ def _root_content(flat: list[Raw]) -> int:
     if isinstance(root, list) and root and isinstance(root[0], str):
         if root[0] == "ArrayBuffer":
             return _base64_size(root[1])
+        if root[0] == "ReadableStream":
+            return 0  # its bytes have a limit of their own
         if root[0] in ELEMENT_SIZES and isinstance(root[1], int):
             return _base64_size(flat[root[1]][1])
     return _sum(flat)

@@ -25,6 +25,7 @@ from workers_shim.wire.neutral import (
     ErrorValue,
     Map,
     NullObject,
+    ReadableStream,
     RegExp,
     Set,
     SparseArray,
@@ -75,6 +76,9 @@ class NeutralModel:
 
     def error(self, error: ErrorValue) -> Any:
         return error
+
+    def stream(self, stream: ReadableStream) -> Any:
+        return stream
 
     def null_object(self) -> Any:
         return NullObject()
@@ -214,6 +218,8 @@ class _Unflattening:
             self.derived.append((self._boxed, index, raw))
         elif tag == "Error":
             self.derived.append((self._error, index, raw))
+        elif tag == "ReadableStream":
+            self.derived.append((self._stream, index, raw))
         elif tag == "ArrayBuffer":
             buffer = self.buffers[index] = ArrayBuffer(_bytes(_string(raw, 1)))
             self.made[index] = model.buffer(buffer)
@@ -259,18 +265,32 @@ class _Unflattening:
         return self.model.boxed(self.made[int(ref)])
 
     def _error(self, raw: list[Raw]) -> Any:
-        ref = raw[1] if len(raw) > 1 else None
-        fields = self.flat[ref] if isinstance(ref, int) and 0 <= ref < len(self.flat) else None
-        if not isinstance(fields, dict):
-            raise DevalueError("an Error without its fields")
+        fields = self._fields_of(raw, "an Error")
         name, message, stack = (self._text_of(fields.get(key)) for key in ("name", "message", "stack"))
         if name is None or message is None:
             raise DevalueError("an Error without a name or a message")
         return self.model.error(ErrorValue(name, message, stack))
 
+    def _stream(self, raw: list[Raw]) -> Any:
+        fields = self._fields_of(raw, "a ReadableStream")
+        step, attempt, size = (self._leaf_of(fields.get(key)) for key in ("step", "attempt", "size"))
+        preview = self._text_of(fields.get("preview"))
+        if not (type(step) is int and type(attempt) is int and type(size) is int) or preview is None:
+            raise DevalueError("a ReadableStream that does not say which")
+        return self.model.stream(ReadableStream(step, attempt, size, preview))
+
+    def _fields_of(self, raw: list[Raw], what: str) -> dict[str, Raw]:
+        fields = self._leaf_of(raw[1]) if len(raw) > 1 else None
+        if not isinstance(fields, dict):
+            raise DevalueError(f"{what} without its fields")
+        return fields
+
     def _text_of(self, ref: Raw) -> str | None:
-        text = self.flat[ref] if isinstance(ref, int) and 0 <= ref < len(self.flat) else None
+        text = self._leaf_of(ref)
         return text if isinstance(text, str) else None
+
+    def _leaf_of(self, ref: Raw) -> Raw:
+        return self.flat[ref] if isinstance(ref, int) and 0 <= ref < len(self.flat) else None
 
 
 def _string(raw: list[Raw], position: int) -> str:
