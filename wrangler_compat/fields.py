@@ -161,6 +161,14 @@ UNSERVED_PARTS: dict[str, str] = {
     "triggers.events": "no event starts the Worker or its workflows",
 }
 
+# What is served to JavaScript all the same: by workerd itself, by the bundler, or by the host.
+SERVED_TO_JAVASCRIPT = frozenset(
+    {
+        "alias", "assets", "define", "durable_objects.bindings", "migrations", "services", "triggers.crons",
+        "version_metadata", "worker_loaders",
+    }
+)  # fmt: skip
+
 # The key of a list of bindings (with a dot, of a list inside), and the entry's key that names the binding.
 BINDING_LISTS: dict[str, str] = {
     **{field.name: "binding" for field in TABLE if field.shape == "bindings"},

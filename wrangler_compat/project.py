@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from wrangler_compat.assets import check_assets
 from wrangler_compat.binding_names import refuse_clashes
 from wrangler_compat.checks import check
 from wrangler_compat.diagnostics import ConfigError, Diagnostics, Notice
 from wrangler_compat.discover import find_config
+from wrangler_compat.durable_objects import check_classes
 from wrangler_compat.environments import Resolved, chosen_environment, resolve
 from wrangler_compat.local_vars import load_local
+from wrangler_compat.reading import table, texts
 from wrangler_compat.source import read_source
 from wrangler_compat.unserved import warn_unserved
 from wrangler_compat.workflows import WorkflowDeclaration, read_workflows
@@ -32,7 +35,8 @@ class Project:
 
     ``vars`` holds JSON values, those of ``.dev.vars`` included; the names of the latter are in ``secrets``
     and must not be shown with their values. ``workflows`` live in this Worker, ``foreign_workflows`` are
-    bound here and live in another one.
+    bound here and live in another one. ``resolved`` is the whole configuration of the environment, for the parts that
+    are read where they are served. ``crons`` start the Worker's `scheduled`, each once.
     """
 
     config_path: Path
@@ -49,6 +53,8 @@ class Project:
     foreign_workflows: tuple[WorkflowDeclaration, ...]
     warnings: tuple[Notice, ...]
     notes: tuple[Notice, ...]
+    resolved: Mapping[str, Any]
+    crons: tuple[str, ...]
 
 
 def load_project(
@@ -106,7 +112,10 @@ def _read(
     declared = read_workflows(resolved, name, found)
     variables, secrets = _variables(resolved, root, environ, found)
     refuse_clashes(resolved, found)
-    warn_unserved(resolved, declared, found)
+    warn_unserved(resolved, declared, language, found)
+    if language == "javascript":
+        check_assets(resolved, root, found)
+        check_classes(resolved, found)
     return Project(
         config_path=path,
         root=root,
@@ -122,6 +131,8 @@ def _read(
         foreign_workflows=tuple(workflow for workflow in declared if workflow.script_name),
         warnings=tuple(found.warnings),
         notes=tuple(found.notes),
+        resolved=resolved.data,
+        crons=tuple(dict.fromkeys(texts(table(resolved.data, "triggers"), "crons"))),
     )
 
 

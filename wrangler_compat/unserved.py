@@ -6,7 +6,7 @@ line for all of them, the consequences in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from wrangler_compat import fields
@@ -19,9 +19,18 @@ CODE = "unserved"
 _DEV_OPTIONS = {"port": "--port", "ip": "--ip"}
 
 
-def warn_unserved(resolved: Resolved, workflows: Iterable[WorkflowDeclaration], found: Diagnostics) -> None:
-    """Report, in one warning, every key whose meaning a run here leaves out."""
-    parts = [*_bindings(resolved), *_fields(resolved), *_foreign(workflows), *_exports(resolved)]
+def warn_unserved(
+    resolved: Resolved, workflows: Iterable[WorkflowDeclaration], language: str, found: Diagnostics
+) -> None:
+    """Report, in one warning, every key whose meaning a run here leaves out.
+
+    What JavaScript has of other Workers depends on which of them are started with it, so it is not known here.
+    """
+    if language == "javascript":
+        served = fields.SERVED_TO_JAVASCRIPT
+        parts = [*_bindings(resolved, served), *_fields(resolved, served), *_entrypoints(resolved)]
+    else:
+        parts = [*_bindings(resolved), *_fields(resolved), *_foreign(workflows), *_exports(resolved)]
     if parts:
         told = "; ".join(f"{dotted(path)} ({consequence})" for path, consequence in parts)
         hint = "The rest of the project runs. Code that uses what is missing will fail."
@@ -36,22 +45,22 @@ def binding_names(resolved: Resolved) -> Iterator[tuple[str, str]]:
         yield from ((name, kind) for name in _names(resolved.data.get(key), "name"))
 
 
-def _bindings(resolved: Resolved) -> Iterator[tuple[KeyPath, str]]:
+def _bindings(resolved: Resolved, served: Collection[str] = ()) -> Iterator[tuple[KeyPath, str]]:
     for key in fields.SINGLE_BINDINGS:
         value = resolved.data.get(key)
-        if isinstance(value, dict) and isinstance(value.get("binding"), str):
+        if key not in served and isinstance(value, dict) and isinstance(value.get("binding"), str):
             yield resolved.path_of(key), _missing([value["binding"]])
     for dotted_key, name_key in fields.BINDING_LISTS.items():
         path, value = _lookup(dotted_key, resolved)
-        if names := _names(value, name_key):
+        if dotted_key not in served and (names := _names(value, name_key)):
             yield path, _missing(names)
 
 
-def _fields(resolved: Resolved) -> Iterator[tuple[KeyPath, str]]:
+def _fields(resolved: Resolved, served: Collection[str] = ()) -> Iterator[tuple[KeyPath, str]]:
     unserved = {field.name: field.unserved for field in fields.TABLE if field.unserved}
     for dotted_key, consequence in (unserved | fields.UNSERVED_PARTS).items():
         path, value = _lookup(dotted_key, resolved)
-        if value:
+        if value and dotted_key not in served:
             yield path, consequence
 
 
@@ -63,14 +72,21 @@ def _foreign(workflows: Iterable[WorkflowDeclaration]) -> Iterator[tuple[KeyPath
 
 
 def _exports(resolved: Resolved) -> Iterator[tuple[KeyPath, str]]:
+    for path, name in _exported("durable-object", resolved):
+        yield path, f"the Durable Object class {name} cannot be reached"
+    yield from _entrypoints(resolved)
+
+
+def _entrypoints(resolved: Resolved) -> Iterator[tuple[KeyPath, str]]:
+    for path, name in _exported("worker", resolved):
+        yield path, f"the settings of the entrypoint {name} are not applied"
+
+
+def _exported(kind: str, resolved: Resolved) -> Iterator[tuple[KeyPath, str]]:
     exports = resolved.data.get("exports")
     for name, entry in exports.items() if isinstance(exports, dict) else ():
-        kind = entry.get("type") if isinstance(entry, dict) else None
-        path = (*resolved.path_of("exports"), name)
-        if kind == "durable-object":
-            yield path, f"the Durable Object class {name} cannot be reached"
-        elif kind == "worker":
-            yield path, f"the settings of the entrypoint {name} are not applied"
+        if isinstance(entry, dict) and entry.get("type") == kind:
+            yield (*resolved.path_of("exports"), name), name
 
 
 def _lookup(dotted_key: str, resolved: Resolved) -> tuple[KeyPath, Any]:

@@ -51,11 +51,20 @@ def test_two_bindings_of_one_name_are_refused(tmp_path: Path, settings: dict[str
     )
 
 
-def test_a_workflow_of_another_worker_is_set_apart_and_its_binding_named(tmp_path: Path) -> None:
+def test_a_workflow_of_another_worker_is_set_apart(tmp_path: Path) -> None:
     project = load(tmp_path, workflows=[{**ORDER, "script_name": "billing"}])
 
     assert project.workflows == ()
     assert [workflow.name for workflow in project.foreign_workflows] == ["order"]
+    assert project.warnings == ()  # whether the other Worker is there is not known yet
+
+
+def test_a_python_project_has_no_other_worker_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "worker.py").touch()
+    python = {"main": "worker.py", "compatibility_flags": ["python_workers"]}
+
+    project = load(tmp_path, workflows=[{**ORDER, "script_name": "billing"}], **python)
+
     assert [warning.text for warning in project.warnings] == [
         "Not served here: workflows[0].script_name (env.ORDER will be missing: the workflow lives in the Worker "
         '"billing")'

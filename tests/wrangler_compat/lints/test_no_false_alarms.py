@@ -96,7 +96,8 @@ class Default(WorkerEntrypoint):
 """
 
 
-UNKNOWN = {"class_not_configured"}  # fixtures/shop has a class that is there to be reconciled
+# One has a class that is there to be reconciled, one has rollback functions, which celld does not run.
+RIGHT = {("shop", "class_not_configured"), ("media", "missing_compensation_try")}
 
 
 def alarms(folder: Path, environment: str | None, target: Target) -> list[Finding]:
@@ -116,7 +117,7 @@ def environments(folder: Path) -> list[str | None]:
 def test_our_own_projects_are_clean(folder: Path, target: Target) -> None:
     for environment in environments(folder):
         found = alarms(folder, environment, target)
-        assert [each for each in found if not (folder.name == "shop" and each.code in UNKNOWN)] == []
+        assert [each for each in found if (folder.name, each.code) not in RIGHT] == []
 
 
 @pytest.mark.parametrize(("language", "text"), [("javascript", GREETER), ("python", DAG)], ids=["javascript", "python"])
