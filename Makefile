@@ -9,12 +9,13 @@ PROJECT ?= fixtures/onboarding
 ARGS ?=
 SOURCES := runtime workers_shim wrangler_compat tests bench fixtures
 
-.PHONY: run test check lint types docs mutants crash simulate bench lock clean help
+.PHONY: run test check lint types docs mutants crash golden simulate bench lock clean help
 
 run: $(READY)  ## start a project: make run PROJECT=fixtures/orders ARGS="--port 9000"
 	$(BIN)/celld-py dev $(PROJECT) $(ARGS)
 
 test: $(READY)  ## run the tests: make test ARGS="-k replay"
+	-@$(BIN)/python -m runtime.javascript  # tests that need workerd are skipped where it cannot be had
 	$(BIN)/python -m pytest -n auto $(ARGS)
 
 check: lint types test  ## everything that has to hold before a change is done
@@ -30,12 +31,16 @@ docs: $(READY)  ## write the generated pages of docs/ anew
 	$(BIN)/python -m tests.conformance
 	$(BIN)/python -m tests.targets
 	$(BIN)/python -m tests.wrangler_compat.lints
+	$(BIN)/python -m tests.golden --page
 
 mutants: $(READY)  ## break each invariant in the code, and see its test fail
 	$(BIN)/python -m tests.mutants $(ARGS)
 
 crash: $(READY)  ## kill -9 the running command many times: make crash ARGS="--kills 500"
 	$(BIN)/python -m tests.crash $(ARGS)
+
+golden: $(READY)  ## compare with recorded traces of the official local engine: make golden ARGS="do-forms"
+	$(BIN)/python -m tests.golden $(ARGS)
 
 simulate: $(READY)  ## random lives of hosts, with crashes: make simulate ARGS="--operations 1000000"
 	$(BIN)/python -m tests.simulation $(ARGS)

@@ -1,0 +1,41 @@
+"""The compatibility date and flags under which a project's code runs."""
+
+from __future__ import annotations
+
+from wrangler_compat import Notice, Project
+
+ASYNC_CONTEXT = "nodejs_als"
+_WITHOUT_IT = "no_nodejs_als"
+
+
+def flags(project: Project) -> list[str]:
+    """The project's flags, and the one for the AsyncLocalStorage that tells which run a line of output is of.
+
+    workerd takes the flag beside ``nodejs_compat`` and at dates which imply it, but not twice.
+    """
+    own = [flag for flag in project.compatibility_flags if flag != _WITHOUT_IT]
+    return own if ASYNC_CONTEXT in own else [*own, ASYNC_CONTEXT]
+
+
+def date(project: Project, newest: str) -> str:
+    """The project's date, or workerd's newest where the project is ahead of it."""
+    return min(project.compatibility_date, newest)
+
+
+def newest_date(version: str) -> str:
+    """The date that a version of workerd is made for: 1.20261117.1 is of 2026-11-17."""
+    day = version.split(".")[1]
+    return f"{day[:4]}-{day[4:6]}-{day[6:]}"
+
+
+def date_warning(project: Project, newest: str) -> Notice | None:
+    """What to say when the project asks for a date that workerd does not know yet; it would refuse to start."""
+    if project.compatibility_date <= newest:
+        return None
+    return Notice(
+        f"compatibility_date {project.compatibility_date} is newer than this workerd knows: {newest} is used.",
+        "Cloudflare may already act differently; a newer celld-py brings a newer workerd.",
+        key="compatibility_date",
+        file=project.config_path,
+        code="compatibility_date_clamped",
+    )
