@@ -1,0 +1,36 @@
+// Whose output a console line is. workerd prints lines without their origin; so before each line of a run's code a line
+// of ours says which run, step and attempt it belongs to, and how far the run had come.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const MARK = "\u0001celld ";
+// Those that print; of the others only an inspector hears (measured). A mark without a line would be the next line's.
+const METHODS = ["log", "info", "debug", "warn", "error"];
+
+const scopes = new AsyncLocalStorage();
+
+/** Run code of a run: `{run}` outside of steps, `{run, call, step, attempt}` inside of one. */
+export function runInScope(scope, code) {
+  return scopes.run(scope, code);
+}
+
+/** Where the code that runs now belongs; undefined when it is no run's. */
+export function currentScope() {
+  return scopes.getStore();
+}
+
+const mark = console.log.bind(console);
+
+for (const method of METHODS) {
+  const original = console[method];
+  console[method] = function (...given) {
+    const scope = scopes.getStore();
+    if (scope !== undefined) mark(MARK + JSON.stringify(placeOf(scope)));
+    return Reflect.apply(original, console, given);
+  };
+  Object.defineProperty(console[method], "name", { value: method });
+}
+
+function placeOf({ run, step, attempt }) {
+  return { r: run.number, s: step, a: attempt, c: run.made, v: run.settled };
+}
