@@ -8,12 +8,13 @@ import itertools
 import re
 import time
 from collections.abc import Callable, MutableMapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from runtime.isolates.transport import Isolate
 
 from .error_page import error_response, refusal
 from .exchange import ClientLeft, Exchange, Receive, Send, is_status
+from .tunnel import Far, Tunnel, Upgrading
 
 Scope = MutableMapping[str, Any]
 
@@ -61,11 +62,16 @@ class Ingress:
         self._failed = failed
         self._ids = itertools.count(1)
         self._exchanges: dict[int, Exchange] = {}
+        self.tunnels: set[Tunnel] = set()  # WebSockets, open or about to be
 
     @property
     def busy(self) -> int:
         """How many requests are being answered."""
-        return len(self._exchanges)
+        return len(self._exchanges) + len(self.tunnels)
+
+    def on(self, isolate: Isolate) -> int:
+        """How many requests an isolate is answering."""
+        return sum(exchange.isolate is isolate for exchange in self._exchanges.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -105,6 +111,31 @@ class Ingress:
                 await upload
             del self._exchanges[exchange.id]
 
+    # ------------------------------------------------------------------------------------------------- WebSockets
+
+    async def upgrade(self, scope: Scope, tunnel: Tunnel) -> Far | None:
+        """The Worker's end for a client that asks for a WebSocket; None when there is none, which it is told."""
+        self.tunnels.add(tunnel)
+        try:
+            url = _url(scope)
+            isolate = cast(Upgrading, await self._front.isolate())
+            return await isolate.upgrade(_request(0, url, scope), tunnel)
+        except BadRequest as error:
+            tunnel.refuse(400, str(error))
+        except WorkerFailed as error:
+            tunnel.failed(error.failure)
+        except (Unavailable, ConnectionError) as error:
+            tunnel.refuse(503, str(error))
+        return None
+
+    def answered_upgrade(self, scope: Scope, status: int, seconds: float) -> None:
+        """The client hears whether there will be a WebSocket."""
+        self._log(scope["method"], _path(scope), status, seconds)
+
+    def failed_upgrade(self, failure: dict[str, Any]) -> None:
+        """The Worker raised instead of taking a WebSocket."""
+        self._failed(failure)
+
     # ------------------------------------------------------------------------------------- what the isolate says
 
     def on_message(self, message: dict[str, Any]) -> None:
@@ -116,6 +147,8 @@ class Ingress:
             self._answered(exchange, message)
         elif message["t"] == "credit":
             exchange.credit(message["bytes"])
+        elif message.get("refused"):
+            exchange.fail(Unavailable("The Worker is being started again. Try once more in a moment."))
         elif not exchange.fail(WorkerFailed(message)):
             self._failed(message)
 

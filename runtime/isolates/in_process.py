@@ -39,6 +39,9 @@ _numbers = itertools.count(1)
 class InProcessIsolate:
     """`Isolate` without a process. It must be made on the event loop that it and the host share."""
 
+    says_began = True
+    parks_by_ending = False
+
     def __init__(self, listener: Listener, role: str = "work") -> None:
         self.role = role
         self.pid = -next(_numbers)  # no process has it

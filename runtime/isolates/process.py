@@ -24,6 +24,10 @@ _decode = msgspec.json.Decoder().decode
 class ProcessIsolate(asyncio.Protocol):
     """`Isolate` over a `Child`."""
 
+    says_began = True
+    parks_by_ending = False
+    inspector: str | None = None
+
     def __init__(self, child: Child, listener: Listener) -> None:
         self.role = child.role
         self.pid = child.process.pid

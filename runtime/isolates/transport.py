@@ -35,6 +35,8 @@ class Isolate(Protocol):
     role: str
     pid: int
     lost: bool  # `Listener.on_lost` was called
+    says_began: bool  # when a callback begins; otherwise its time counts from the moment at which it was asked for
+    parks_by_ending: bool  # a run that says `parked` is over; so it is asked to rest only when it may be
 
     def send(self, message: Message, lane: int | None = None) -> None:
         """Send a message; within one lane messages keep their order. Quietly nothing once the isolate is lost."""

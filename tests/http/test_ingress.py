@@ -358,6 +358,20 @@ async def test_a_lost_isolate_fails_what_it_has_not_answered(door: Door) -> None
     assert [failure["error"]["message"] for failure in door.failed] == [LOST]
 
 
+async def test_a_request_that_did_not_come_to_the_worker_may_be_made_again(door: Door) -> None:
+    isolate = door.opens()
+    client, request = await asked(door, isolate, "sent")
+
+    error = {"name": "Error", "message": "workerd cannot be reached"}
+    refused = {"t": "request_failed", "id": 1, "error": error, "traceback": error["message"], "refused": True}
+    door.ingress.on_message(refused)
+    isolate.dies()
+    await request
+
+    assert (client.status, client.headers[b"retry-after"]) == (503, b"1")
+    assert not door.failed
+
+
 async def test_a_lost_isolate_cuts_what_it_has_begun(door: Door) -> None:
     isolate = door.opens()
     client, request = await asked(door, isolate, "begun")

@@ -1,0 +1,104 @@
+"""What workerd prints: lines of user code, each with its place, and its own words.
+
+Output of a run comes with a line before it that says whose it is, ``\\x01celld`` and a JSON object: ``r`` is the run,
+``s`` and ``a`` are step and attempt of code in a step, ``c`` and ``v`` the calls made and the results taken so far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from .echo import Echo
+from .stacks import Stacks
+
+MARK = "\x01celld "
+# workerd says so of every run that it ends because it rests, which is what it was asked for.
+RESTED = "code had hung and would never generate a response"
+_STDERR = frozenset({"error", "warn", "warning"})
+_FIELDS = {"r": "run", "s": "step", "a": "attempt"}
+# An error of user code that nobody caught is named with the place in workerd's own code that found it.
+_INTERNAL = re.compile(r"^Uncaught exception: \S+: failed: (?:remote\.)?jsg\.")
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Speaker(NamedTuple):
+    """What a line of somebody needs to be told: what of it is an echo, and the source maps of its code."""
+
+    echo: Echo | None
+    stacks: Stacks | None
+
+
+class Line(NamedTuple):
+    """A line of workerd's output. What is its ``own`` was not written by user code."""
+
+    level: str
+    text: str
+    own: bool
+
+    @classmethod
+    def of(cls, raw: str) -> Line:
+        """A line as it was printed; one that is not structured is workerd's own."""
+        if raw.startswith("{"):
+            try:
+                line = _decode(raw)
+                return cls(str(line["level"]), str(line["message"]), "source" in line)
+            except (msgspec.DecodeError, KeyError, TypeError):
+                pass
+        return cls("error", raw, own=True)
+
+
+class Logs:
+    """Turns lines into `log` messages."""
+
+    def __init__(self, speaker: Callable[[int | None], Speaker]) -> None:
+        self.complaints: list[str] = []  # workerd's own words before the code is loaded: why it is not, perhaps
+        self._loading = True
+        self._speaker = speaker
+        self._place: dict[str, Any] = {}  # of the next line
+
+    def loaded(self) -> list[dict[str, Any]]:
+        """The code is loaded: what workerd said meanwhile was no reason not to."""
+        self._loading = False
+        return [log for complaint in self.complaints for log in self._told("stderr", complaint, {})]
+
+    def messages(self, raw: Iterable[str]) -> list[dict[str, Any]]:
+        """What the lines that arrived together say."""
+        return [message for line in raw for message in self._of(Line.of(line))]
+
+    def _of(self, line: Line) -> Iterator[dict[str, Any]]:
+        place = _marked(line.text)
+        if place is not None:
+            self._place = place
+            return
+        place, self._place = self._place, {}
+        if line.own and self._loading:
+            self.complaints.append(line.text)
+        elif not (line.own and (RESTED in line.text or not line.text)):
+            stream = "stderr" if line.level in _STDERR else "stdout"
+            yield from self._told(stream, _INTERNAL.sub("Uncaught ", line.text) if line.own else line.text, place)
+
+    def _told(self, stream: str, text: str, place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        speaker = self._speaker(place.get("r"))
+        outside = "r" in place and "s" not in place
+        if outside and speaker.echo is not None and speaker.echo.mutes(place.get("c", 0), place.get("v", 0)):
+            return
+        shown = text if speaker.stacks is None else speaker.stacks.mapped(text)
+        where = {name: place[key] for key, name in _FIELDS.items() if key in place}
+        for part in shown.split("\n"):
+            yield {"t": "log", "stream": stream, "text": part, **where}
+
+
+def _marked(text: str) -> dict[str, Any] | None:
+    """The place that a line gives to the next one; code of the user may print what looks like one."""
+    if not text.startswith(MARK):
+        return None
+    try:
+        place = _decode(text[len(MARK) :])
+    except msgspec.DecodeError:
+        return None
+    return place if isinstance(place, dict) and isinstance(place.get("r"), int) else None
