@@ -65,6 +65,17 @@ def isolates(host: int) -> list[int]:
     return found
 
 
+def workerds(host: int) -> list[int]:
+    """The workerd processes of a host process, as /proc lists them."""
+    found = []
+    for listed in Path(f"/proc/{host}/task").glob("*/children"):
+        for pid in listed.read_text().split():
+            with suppress(OSError):  # it has just ended
+                if Path(f"/proc/{pid}/exe").readlink().name == "workerd":
+                    found.append(int(pid))
+    return found
+
+
 def write_project(folder: Path, code: str, *workflows: str, **config: Any) -> Path:
     """Make a project from the text of its Worker and the names of its Workflow classes.
 
@@ -76,15 +87,18 @@ def write_project(folder: Path, code: str, *workflows: str, **config: Any) -> Pa
         "main": "src/main.py",
         "compatibility_date": "2026-11-01",
         "compatibility_flags": ["python_workers"],
-        "workflows": [_workflow(class_name) for class_name in workflows],
+        "workflows": [workflow(class_name) for class_name in workflows],
     }
-    (folder / "src").mkdir(parents=True, exist_ok=True)
-    (folder / "wrangler.jsonc").write_text(json.dumps({**settings, **config}, indent=2))
-    (folder / "src" / "main.py").write_text(dedent(code))
+    settings |= config
+    main = folder / settings["main"]
+    main.parent.mkdir(parents=True, exist_ok=True)
+    main.write_text(dedent(code), "utf-8")
+    (folder / "wrangler.jsonc").write_text(json.dumps(settings, indent=2))
     return folder
 
 
-def _workflow(class_name: str) -> dict[str, str]:
+def workflow(class_name: str) -> dict[str, str]:
+    """The entry of a Workflow in the configuration, named after its class."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", class_name).lower()
     return {"name": words, "binding": words.replace("-", "_").upper(), "class_name": class_name}
 
@@ -99,9 +113,11 @@ class _Life:
 
 
 @contextmanager
-def dev(project: Path, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Dev]:
-    """Run `celld-py dev` on a project, on a free port, until the end of the block."""
-    server = Dev(project, options, env or {})
+def dev(
+    project: Path, *options: str, env: Mapping[str, str] | None = None, others: Sequence[Path] = ()
+) -> Iterator[Dev]:
+    """Run `celld-py dev` on a project (and on others with it), on a free port, until the end of the block."""
+    server = Dev(project, options, env or {}, others)
     try:
         server.start()
         yield server
@@ -112,8 +128,11 @@ def dev(project: Path, *options: str, env: Mapping[str, str] | None = None) -> I
 class Dev:
     """A project under `celld-py dev`. ``lines`` is everything it printed, over all its lives."""
 
-    def __init__(self, project: Path, options: Sequence[str], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, project: Path, options: Sequence[str], env: Mapping[str, str], others: Sequence[Path] = ()
+    ) -> None:
         self.project = project
+        self.others = [str(other) for other in others]
         self.options = list(options)
         self.env = dict(env)  # over the test's own; read at each start, so a test may arm a fault for one life
         self.state = project / ".celld" / "state"
@@ -130,7 +149,7 @@ class Dev:
         """Start the command without waiting for anything it may print."""
         assert not self.running, "the command runs already"
         self.process = subprocess.Popen(
-            [*COMMAND, "dev", str(self.project), "--port", "0", *self.options],
+            [*COMMAND, "dev", str(self.project), *self.others, "--port", "0", *self.options],
             cwd=self.project,
             env={**os.environ, "PYTHONPATH": str(ROOT), **self.env},
             stdin=subprocess.DEVNULL,

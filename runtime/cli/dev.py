@@ -40,6 +40,7 @@ def _add_server(add: Add) -> None:
         action="store_false",
         help="do not create instances when the schedules of workflows say so",
     )
+    add("--inspect", action="store_true", help="let a debugger into JavaScript code; what blocks is then not killed")
     add("--no-watch", dest="watch", action="store_false", help="do not reload when files change")
     add(
         "--log-format",
@@ -51,12 +52,13 @@ def _add_server(add: Add) -> None:
 
 def _add_project(add: Add) -> None:
     add(
-        "project",
-        nargs="?",
-        default=".",
+        "projects",
+        nargs="*",
+        default=["."],
         type=filled,
         metavar="PROJECT",
-        help="folder or configuration file of the project (default: the current folder)",
+        help="folder or configuration file of the project (default: the current folder); JavaScript projects may be "
+        "started together: the first answers requests and has the state of all",
     )
     add("--env", metavar="NAME", help="environment of the configuration (default: $CLOUDFLARE_ENV)")
     add(
@@ -114,8 +116,10 @@ def _add_checks(add: Add) -> None:
 
 def options(parsed: argparse.Namespace) -> Options:
     """The parsed words as the host takes them."""
+    first, *others = map(Path, parsed.projects)
     return Options(
-        project=Path(parsed.project),
+        project=first,
+        others=tuple(others),
         port=parsed.port,
         ip=parsed.ip,
         env=parsed.env,
@@ -130,6 +134,7 @@ def options(parsed: argparse.Namespace) -> Options:
         schedules=parsed.schedules,
         strict_replay=parsed.strict_replay,
         replay_every_step=parsed.replay_every_step,
+        inspect=parsed.inspect,
     )
 
 

@@ -7,28 +7,34 @@ import contextlib
 import gc
 import os
 import signal
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from runtime.cli.terminal import Terminal
 from runtime.http.ingress import Ingress
+from runtime.http.scheduled import Application, Scheduled
+from runtime.http.tunnel import Tunnel
 from runtime.store import Store, StoreError
-from wrangler_compat import Project
 
 from . import banner, lints
 from .clock import Clock
+from .crons import Crons, triggers_of
 from .errors import CelldError
 from .failures import FailureReports
 from .front import FrontDoor
 from .isolates import Isolates, Loaded
 from .recovery import recover
-from .reload import Reloader, Sources
+from .reload import Reloader
+from .roles import has
 from .runs import REPEATS
 from .schedules import Schedules, entries_of
 from .server import http_server
 from .shell import Shell
+from .sources import Sources
 from .start import Start
 from .stuck import StuckWatch
-from .workflows import load_message, workflows_of
+from .workflows import Workflow, workflows_of
 
 CLOCK_OFFSET = "clock_offset_ms"  # the catalog's name for the user's offset
 ATTEMPTS_FINISH = 5.0  # seconds that running attempts have after the first Ctrl-C
@@ -56,7 +62,7 @@ class DevServer(Shell):
 
     def __init__(self, start: Start, store: Store, terminal: Terminal) -> None:
         self.start, self.store = start, store
-        self.options, self.project = start.options, start.project
+        self.options = start.options
         self.up = asyncio.Event()  # the server accepts connections
         grace_ms = round(self.options.hibernate_after * 1000)
         super().__init__(Clock(), store.catalog, store.journals, terminal, grace_ms=grace_ms)
@@ -67,7 +73,7 @@ class DevServer(Shell):
             self.clock,
             store.catalog,
             self.instances,
-            entries_of(self.project) if self.options.schedules else (),
+            [entry for project in start.projects if self.options.schedules for entry in entries_of(project)],
             missed=self.reports.missed,
             failed=self.reports.not_fired,
         )
@@ -76,17 +82,19 @@ class DevServer(Shell):
     def join_isolates(self) -> None:
         """The parts that live with the isolates: requests, the watch over blocking code, hot reload."""
         self.isolates = self.dispatch.isolates = Isolates(
-            self.start.launch,
-            lambda role: load_message(self.project, role, self.options.target),
+            self.start.launcher,
             self.dispatch,
+            self.streams,
             on_serving=self.serving,
             on_lost=self.reports.isolate_lost,
             on_problem=self.reports.problem,
-            ended=self.store.folder.forget_child,
         )
+        front = FrontDoor(self.isolates)
         self.ingress = self.dispatch.ingress = Ingress(
-            FrontDoor(self.isolates), log=self.reports.request, failed=self.reports.request_failed
+            front, log=self.reports.request, failed=self.reports.request_failed
         )
+        triggers = triggers_of(self.start.projects) if self.options.schedules else ()
+        self.crons = Crons(self.clock, triggers, self.start.project.name, front, self.terminal)
         self.stuck = StuckWatch(
             self.isolates,
             self.runs,
@@ -95,14 +103,16 @@ class DevServer(Shell):
             printed=self.dispatch.printed,
             report=self.reports.stuck,
             failed=self.reports.error,
+            kills=not self.options.inspect,
         )
         self.instances.on_given_up = self.stuck.look_now
         self.reloader = Reloader(
-            Sources(self.project.root, self.project.main, self.store.folder.path),
+            Sources(self.start.projects, self.store.folder.path, self.start.launcher.inputs),
             self.isolates,
             self.runs,
             self.terminal,
-            self.reloaded,
+            requests=self.ingress.on,
+            reloaded=self.reloaded,
         )
 
     # ---------------------------------------------------------------------------------------------------- the story
@@ -110,15 +120,16 @@ class DevServer(Shell):
     async def run(self) -> int:
         """Bring everything up, serve, and take everything down."""
         self.clock.offset_ms = int(await self.store.catalog.get_meta(CLOCK_OFFSET) or 0)
-        self.declare(self.project)
+        self.instances.declare(self.workflows())
         background: list[asyncio.Task[None]] = []
         try:
-            server = http_server(self.ingress, self.terminal, self.ready)
+            server = http_server(self.application(), self.terminal, self.ready, self.websocket())
             recovered = await recover(self.store.catalog, self.store.journals, self.instances)
-            banner.show(self.terminal, self.options, self.project, self.start.interpreter, self.store, recovered)
+            banner.show(self.terminal, self.start, self.store, recovered)
             await self.schedules.open()
-            banner.show_schedules(self.terminal, self.options, self.project, self.schedules.next)
-            if not await self.isolates.begin(self.start.role, self.start.child) and not self.options.watch:
+            banner.show_schedules(self.terminal, self.start, self.schedules.next)
+            banner.show_triggers(self.terminal, self.crons.start())
+            if not await self.isolates.begin() and not self.options.watch:
                 return 1
             if self.isolates.problem is None and (missing := self.missing_classes()):
                 raise missing
@@ -167,6 +178,7 @@ class DevServer(Shell):
 
     async def close(self) -> None:
         """Let what runs come to a good place, then leave everything as the journals have it."""
+        self.crons.close()
         await self.schedules.close()
         await self.wakeups.close()
         await self.sweeper.close()
@@ -176,25 +188,38 @@ class DevServer(Shell):
 
     # --------------------------------------------------------------------------------------------------- the parts
 
-    def declare(self, project: Project) -> None:
-        """Take the Workflows of the configuration."""
-        self.project = project
-        self.instances.declare(workflows_of(project, self.options.target))
+    def workflows(self) -> list[Workflow]:
+        """The Workflows of all projects."""
+        projects = self.start.projects
+        return [workflow for project in projects for workflow in workflows_of(project, self.options.target)]
+
+    def application(self) -> Application:
+        """What answers requests."""
+        javascript = self.start.project.language == "javascript"
+        return Scheduled(self.ingress, self.crons.by_hand) if javascript else self.ingress
+
+    def websocket(self) -> Callable[..., asyncio.Protocol] | None:
+        """What a connection that asks for a WebSocket becomes. To a Python Worker it is a request like any other."""
+        return partial(Tunnel, self.ingress) if self.start.project.language == "javascript" else None
 
     def serving(self, loaded: Loaded) -> None:
         """An isolate has loaded the code."""
-        if loaded.role == "work":
-            workflows = workflows_of(self.project, self.options.target)
-            self.runs.serve(loaded.isolate, workflows, loaded.workflows, loaded.code)
+        if loaded.isolate.inspector is not None:
+            self.terminal.line(f"  Inspector on {loaded.isolate.inspector}: see chrome://inspect")
+        if has(loaded.role, "work"):
+            self.runs.serve(loaded.isolate, self.workflows(), loaded.workflows, loaded.code)
 
     async def show_lints(self) -> None:
         """Print once what the code gets wrong for certain."""
-        await lints.show_errors(self.project, self.options.target, self.terminal, self.up)
+        for project in self.start.projects:
+            await lints.show_errors(project, self.options.target, self.terminal, self.up)
 
     def missing_classes(self) -> Exception | None:
         """The error that names Workflows whose class the code does not have."""
         up = self.isolates.current["work"] or self.isolates.current["front"]  # both have the same code
-        return None if up is None else banner.missing_classes(self.project, up.workflows)
+        known = up.workflows if up is not None else frozenset()
+        found = (banner.missing_classes(project, known) for project in self.start.projects if up is not None)
+        return next((error for error in found if error is not None), None)
 
     def reloaded(self) -> None:
         """New code serves: say what of the configuration it no longer has."""

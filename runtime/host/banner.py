@@ -6,65 +6,84 @@ import datetime
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runtime.cli.terminal import Terminal
 from runtime.store import Store
-from wrangler_compat import Notice, Project
+from wrangler_compat import Language, Notice, Project
 
 from .errors import ProjectError
-from .interpreter import Interpreter, version_note
 from .options import Options
 from .recovery import Recovered
 from .schedules import Entry
 from .times import utc
 
+if TYPE_CHECKING:
+    from .crons import Trigger
+    from .start import Start
 
-def show(
-    terminal: Terminal,
-    options: Options,
-    project: Project,
-    interpreter: Interpreter,
-    store: Store,
-    recovered: Recovered,
-) -> None:
+
+_CLASS: dict[Language, str] = {
+    "python": "class NAME(WorkflowEntrypoint)",
+    "javascript": "export class NAME extends WorkflowEntrypoint",
+}
+
+
+def show(terminal: Terminal, start: Start, store: Store, recovered: Recovered) -> None:
     """Print what runs, where its state is, and what was taken up again."""
-    environment = f", environment {project.environment}" if project.environment else ""
-    terminal.line(f"{project.name} ({_short(project.config_path)}{environment}), target {options.target}")
-    terminal.line(f"  Python {interpreter.version}: {interpreter.source}")
-    for declared in project.workflows:
-        ways = [f"env.{declared.binding}"] if declared.binding else []
-        ways += [f"ctx.exports.{declared.class_name}"] if declared.exported else []
-        terminal.line(f"  Workflow {declared.name}: class {declared.class_name}, reached by {' and '.join(ways)}")
-    names = sorted(name for name in project.vars if name not in project.secrets)
-    if names or project.secrets:
-        secret = f" and secrets {', '.join(sorted(project.secrets))}" if project.secrets else ""
-        terminal.line(f"  Variables {', '.join(names) or 'none'}{secret}")
-    terminal.line(f"  State {_short(store.folder.path)} (survives {_survives(options)})")
-    _show_checks(terminal, options)
-    _show_notices(terminal, project.warnings, project.notes)
-    note = version_note(interpreter, project.compatibility_date, project.compatibility_flags)
+    for project in start.projects:
+        _show_project(terminal, start, project)
+    terminal.line(f"  State {_short(store.folder.path)} (survives {_survives(start.options)})")
+    _show_checks(terminal, start.options)
+    for project in start.projects:
+        _show_notices(terminal, project.warnings, project.notes)
+    note = start.launcher.advice()
     if note is not None:
         terminal.note(note)
     _show_recovered(terminal, recovered)
     _show_repair(terminal, store)
     terminal.event(
         "started",
-        project=project.name,
-        workflows=[declared.name for declared in project.workflows],
+        project=start.project.name,
+        workflows=[declared.name for project in start.projects for declared in project.workflows],
         resumed=recovered.resumed,
         waiting=recovered.waiting,
         next_wake=recovered.next_wake,
     )
 
 
-def show_schedules(terminal: Terminal, options: Options, project: Project, next_times: Mapping[Entry, int]) -> None:
+def _show_project(terminal: Terminal, start: Start, project: Project) -> None:
+    environment = f", environment {project.environment}" if project.environment else ""
+    terminal.line(f"{project.name} ({_short(project.config_path)}{environment}), target {start.options.target}")
+    if project is start.project:
+        terminal.line(f"  {start.launcher.engine()}")
+    for declared in project.workflows:
+        ways = [f"env.{declared.binding}"] if declared.binding else []
+        ways += [f"ctx.exports.{declared.class_name}"] if declared.exported else []
+        terminal.line(f"  Workflow {declared.name}: class {declared.class_name}, reached by {' and '.join(ways)}")
+    for line in start.launcher.served(project):
+        terminal.line(f"  {line}")
+    names = sorted(name for name in project.vars if name not in project.secrets)
+    if names or project.secrets:
+        secret = f" and secrets {', '.join(sorted(project.secrets))}" if project.secrets else ""
+        terminal.line(f"  Variables {', '.join(names) or 'none'}{secret}")
+
+
+def show_schedules(terminal: Terminal, start: Start, next_times: Mapping[Entry, int]) -> None:
     """Print when each schedule fires next, or that none does."""
     for entry, at in next_times.items():
         terminal.line(f"  Schedule {entry.cron.text} of {entry.workflow}: next {utc(at)}")
         terminal.event("schedule", workflow=entry.workflow, cron=entry.cron.text, next=at)
-    off = [f"{text} of {declared.name}" for declared in project.workflows for text in declared.schedules]
-    if off and not options.schedules:
+    declared = (workflow for project in start.projects for workflow in project.workflows)
+    off = [f"{text} of {workflow.name}" for workflow in declared for text in workflow.schedules]
+    if off and not start.options.schedules:
         terminal.line(f"  Schedules are off (--no-schedules): {', '.join(off)}")
+
+
+def show_triggers(terminal: Terminal, next_times: Mapping[Trigger, int]) -> None:
+    """Print when each Cron Trigger fires next."""
+    for trigger, at in next_times.items():
+        terminal.line(f"  Cron Trigger {trigger.cron.text} of {trigger.worker}: next {utc(at)}")
 
 
 def _show_checks(terminal: Terminal, options: Options) -> None:
@@ -114,7 +133,7 @@ def missing_classes(project: Project, known: Iterable[str]) -> ProjectError | No
         f"{project.main.name} lacks {'a WorkflowEntrypoint' if len(missing) == 1 else 'WorkflowEntrypoints'} "
         f"that {_short(project.config_path)} names.",
         detail="\n".join([*lines, found]),
-        hint="Define the class (class NAME(WorkflowEntrypoint)) or correct class_name. "
+        hint=f"Define the class ({_CLASS[project.language]}) or correct class_name. "
         "Instances of the Workflow are kept, and go on when it is there.",
         code="missing_class",
     )

@@ -287,8 +287,10 @@ def _terminate(options: Any) -> cmd.Command:
 
 def _restart(options: Any) -> cmd.Command:
     origin = options.get("from") if isinstance(options, dict) else None
-    if not isinstance(origin, dict):
+    if origin is None:
         return cmd.Restart()
+    if not isinstance(origin, dict):
+        origin = {"name": "undefined"}  # what JavaScript reads of it, and tells
     name, count = origin.get("name"), origin.get("count", 1)
     whole = int(count) if rules.is_whole(count) else 0
     return cmd.Restart(name, whole, origin.get("type", "do"), partial=True)

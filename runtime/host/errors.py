@@ -3,6 +3,7 @@
     CelldError                  what happened, where, what to do; exit code 1
     ├── UsageError              the command line is wrong; exit code 2
     ├── TargetError             the configuration holds what the target refuses; exit code 2 (target_check.py)
+    ├── ToolsError              workerd or esbuild cannot be had (runtime/javascript/tool_errors.py)
     └── ProjectError            the project cannot run as it is
         ├── InterpreterError    its Python is missing, too old or broken
         └── LanguageError       its main module is in a language that is not run

@@ -7,7 +7,8 @@ import asyncio
 from runtime.http.ingress import Unavailable, WorkerFailed
 from runtime.isolates.transport import Isolate
 
-from .isolates import Isolates, Problem
+from .isolates import Isolates
+from .problem import Problem
 
 PATIENCE = 10.0  # seconds that a request waits for an isolate that is being started
 

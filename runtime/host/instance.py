@@ -232,6 +232,8 @@ class Instance:
             self.tell(ended, run)
             return
         self._say(run, effect.step, t="exec", attempt=effect.attempt, config=context_config(config))
+        if not run.isolate.says_began and effect.step in run.attached:
+            run.began.setdefault(effect.step, self.home.clock.now())
 
     def _ends_at_once(self, run: Run, record: Record) -> cmd.AttemptFinished | None:
         """How an attempt ends that is not to be run at all, if it would be run now."""
@@ -271,7 +273,7 @@ class Instance:
         """Tell the run something about a call that it has made; a call it has not made yet is answered when it is."""
         call = run.attached.get(step)
         if call is not None and (not run.moving or message["t"] == "cancel"):
-            run.parked = False
+            run.stirs()
             run.isolate.send({"run": run.id, "call": call, **message}, run.id)
 
     # -------------------------------------------------------------------------------------------------- run and rest
@@ -370,19 +372,25 @@ class Instance:
             return
         worth = due is not None and due - now > REST_WORTH
         if run.results or (worth and self.state.only_waits()):
-            self._ask_whether_it_rests(run)
-        elif run.outside_await is not None and run.look is None:
+            if run.isolate.parks_by_ending:
+                self.home.runs.lingering.waits(run)
+            else:
+                self.ask_whether_it_rests(run)
+            return
+        self.home.runs.lingering.goes_on(run)
+        if run.outside_await is not None and run.look is None:
             run.look = self.home.clock.call_at(now + OUTSIDE_LOOK, lambda: self._look_outside(run))
 
     def _look_outside(self, run: Run) -> None:
         """The isolate tells how long an await outside a step takes for as long as it is asked whether the run rests."""
         run.look = None
-        if run is self.run and not (run.resting or run.parked or run.moving):
-            self._ask_whether_it_rests(run)
+        self.ask_whether_it_rests(run)
 
-    def _ask_whether_it_rests(self, run: Run) -> None:
-        run.resting = True
-        run.isolate.send({"t": "rest", "run": run.id}, run.id)
+    def ask_whether_it_rests(self, run: Run) -> None:
+        """Let the isolate say when the run waits for nothing of its own."""
+        if run is self.run and not (run.resting or run.parked or run.moving):
+            run.resting = True
+            run.isolate.send({"t": "rest", "run": run.id}, run.id)
 
     # ---------------------------------------------------------------------------------------------------- timeouts
 

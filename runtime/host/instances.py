@@ -8,12 +8,14 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 
 from runtime.engine import Decision, Event, Rules, State, decode, encode, expires_at, fold, kind_of
 from runtime.engine import commands as cmd
+from runtime.engine.events import Restarted
 from runtime.faults import fault
 from runtime.store import JournalClosed, JournalExists, MissingJournal, StoreBusy, StoreError, StoreFull, StoreUnusable
 from runtime.store.types import CatalogStore, JournalStore, Key, Line, NewRow, Row
 
 from .clock import Clock
 from .instance import Instance
+from .leftovers import drop_forgotten, drop_unnamed
 from .modifications import Modifications
 from .new_instance import NewInstance as NewInstance
 from .run import Run
@@ -211,6 +213,7 @@ class Instances:
             journal = await self._journals.open(key)
             try:
                 state = fold(fresh or [decode(line.data) for line in await journal.read()])
+                await drop_unnamed(journal, state, state.last_step)
             except BaseException:
                 self._journals.release(journal)
                 raise
@@ -281,7 +284,7 @@ class Instances:
         that it has begun, for the order in line after a restart."""
 
         async def note() -> None:
-            begun = instance.state.created if status == "running" else started_at(instance.state)
+            begun = instance.state.created if status == "running" else instance.state.started_at
             try:
                 await self.catalog.note(instance.key, status=status, updated=self.clock.now(), started=begun)
             except StoreError as error:
@@ -309,6 +312,8 @@ class Instances:
         """Events were committed."""
         self.on_events(instance.state, events)
         self._publish(instance.key, instance.journal.next_seq - len(events), events)
+        if any(isinstance(event, Restarted) for event in events):
+            self._spawn(drop_forgotten(instance.journal, instance.state, instance.state.last_step))
 
     def broken(self, instance: Instance, error: Exception) -> None:
         """Its journal cannot be written: it leaves memory as the journal has it, and is tried again later."""
@@ -340,7 +345,7 @@ class Instances:
                     status=state.status,
                     wake_at=state.next_due(),
                     updated=self.clock.now(),
-                    started=started_at(state),
+                    started=state.started_at,
                     ended=state.ended,
                     expires_at=expiry,
                 )
@@ -491,8 +496,3 @@ class Instances:
                 self._drop(instance, settle=idle or instance.state.final)
         for task in [*self._leaving.values(), *self._deleting.values(), *self._tasks]:
             await asyncio.wait([task])
-
-
-def started_at(state: State) -> int | None:
-    """When the instance's first run began, as far as the catalog shows it."""
-    return state.created if state.started else None

@@ -1,20 +1,24 @@
-"""The project's two isolates: ``front`` takes requests, ``work`` runs workflows. Start, watch, restart, replace."""
+"""The project's isolates, which take requests and run workflows: start, watch, restart, replace.
+
+Python has two of them, one for each role; JavaScript has one for both.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from runtime.isolates.child import Child
-from runtime.isolates.process import ProcessIsolate
-from runtime.isolates.transport import Listener
+from runtime.isolates.streams import StreamStore
+from runtime.isolates.transport import Isolate, Listener
 
 from .errors import CelldError
-from .roles import ROLES, Role
+from .launcher import Launcher, RunningIsolate
+from .problem import DoesNotLoad, Problem
+from .roles import ROLES, Kind, Role, roles_of
 
 FIRST_BACKOFF = 0.1  # seconds; doubled with each early death
 LAST_BACKOFF = 5.0
@@ -24,39 +28,19 @@ IMPORT_LIMIT = 30.0  # seconds that an import may block
 LINGER = 1.0  # seconds between hanging up on an isolate and killing it
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why an isolate cannot serve: what its code raised, and where."""
-
-    name: str
-    message: str
-    traceback: str
-    file: str | None = None
-    line: int | None = None
-
-    @property
-    def place(self) -> str | None:
-        """Where it is, as an editor takes it."""
-        return None if self.file is None else f"{self.file}:{self.line}"
-
-
 @dataclass(slots=True, eq=False)
 class Loaded:
     """An isolate that has imported the project's code."""
 
-    isolate: ProcessIsolate
-    role: Role
+    isolate: RunningIsolate
+    role: Kind
     workflows: frozenset[str]
     entrypoints: frozenset[str]
     handlers: frozenset[str]
-    python: str
     code: str  # digest of the sources that it has imported
     since: float = field(default_factory=time.monotonic)
     drained: asyncio.Event = field(default_factory=asyncio.Event)
     retired: bool = False
-
-
-Launch = Callable[[Role], Child]
 
 
 class Isolates:
@@ -64,126 +48,172 @@ class Isolates:
 
     def __init__(
         self,
-        launch: Launch,
-        load: Callable[[Role], Mapping[str, Any]],
+        launcher: Launcher,
         listener: Listener,
+        streams: StreamStore,
         *,
         on_serving: Callable[[Loaded], None],
         on_lost: Callable[[Loaded, int], None],
-        on_problem: Callable[[Role, Problem], None],
-        ended: Callable[[int], None],
+        on_problem: Callable[[Problem], None],
     ) -> None:
         self.current: dict[Role, Loaded | None] = dict.fromkeys(ROLES)
         self.problem: Problem | None = None  # of the last load that failed, until one succeeds
         self._told: Problem | None = None  # the last one reported
         self.changed = asyncio.Condition()
-        self._launch = launch
-        self._load = load
+        self._launcher = launcher
         self._listener = listener
+        self._streams = streams
         self._on_serving = on_serving
         self._on_lost = on_lost
         self._on_problem = on_problem
-        self._ended = ended
-        self._loading: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._loading: dict[Isolate, asyncio.Future[dict[str, Any]]] = {}
         self._all: dict[int, Loaded] = {}
-        self._connected: set[ProcessIsolate] = set()
-        self._early_deaths: dict[Role, int] = dict.fromkeys(ROLES, 0)
+        self._connected: set[RunningIsolate] = set()
+        self._early_deaths: dict[Kind, int] = dict.fromkeys(launcher.kinds, 0)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False  # deaths are expected, and nobody is replaced
 
+    @property
+    def exclusive(self) -> bool:
+        """Whether those that serve have to be dead before others are admitted."""
+        return self._launcher.exclusive
+
     # ------------------------------------------------------------------------------------------------------- start
 
-    async def begin(self, role: Role, child: Child) -> bool:
-        """Load a role from a process that is there already, then the other; False when the code does not load.
+    async def begin(self) -> bool:
+        """Load what the launcher has begun, then the rest; False when the code does not load.
 
         One after the other, because the host is being imported meanwhile and most machines are small. When ``front`` is
         first, ``work`` follows while the first requests are answered.
         """
-        first = await self._bring_up(role, child)
-        if first is None:
+        first, *others = self._launcher.kinds
+        if not await self._begin(first):
             return False
-        await self._serve(first)
-        if role == "front":
-            self._spawn(self._restore("work", 0))
-            return True
-        second = await self._bring_up("front", self._launch("front"))
-        if second is None:
-            return False
-        await self._serve(second)
+        for kind in others:
+            if kind == "work":
+                self._spawn(self._restore(kind, 0))
+            elif not await self._begin(kind):
+                return False
         return True
 
-    async def start(self, children: Mapping[Role, Child]) -> list[Loaded] | None:
-        """Load both roles; gives the isolates that they replace, None when the code does not load (see `problem`)."""
+    async def _begin(self, kind: Kind) -> bool:
+        loaded = await self._launched(kind)
+        if loaded is not None:
+            await self._serve(loaded)
+        return loaded is not None
+
+    async def prepare(self, *, trial: bool = False) -> list[Loaded] | None:
+        """Isolates on the code as it is now, which do not serve yet; None when it does not load (see `problem`).
+
+        Those on ``trial`` never will. Raises `CelldError` when they cannot even be started.
+        """
         self._told = None
-        loaded = await asyncio.gather(*(self._bring_up(role, child) for role, child in children.items()))
-        up = [one for one in loaded if one is not None]
-        if len(up) < len(loaded) or self._stopping:
-            for one in up:
-                self.retire(one)
-            return None
-        self.problem = None
-        replaced = [self.current[one.role] for one in up]
+        starting = (self._bring_up(kind, trial) for kind in self._launcher.kinds)
+        loaded = await asyncio.gather(*starting, return_exceptions=True)
+        up = [one for one in loaded if isinstance(one, Loaded)]
+        if len(up) == len(loaded) and not self._stopping:
+            return up
         for one in up:
+            self.retire(one)
+        for failure in loaded:
+            if isinstance(failure, BaseException):
+                raise failure
+        return None
+
+    async def admit(self, fresh: list[Loaded]) -> list[Loaded]:
+        """Let prepared isolates serve; gives the ones that they replace."""
+        self.problem = None
+        replaced = {self.current[role] for one in fresh for role in roles_of(one.role)}
+        for one in fresh:
             await self._serve(one)
         return [one for one in replaced if one is not None]
 
-    async def replace(self) -> list[Loaded] | None:
-        """Start new isolates on the code as it is now; gives the ones they replaced, None when it does not load."""
-        return await self.start({role: self._launch(role) for role in ROLES})
+    def withdraw(self) -> list[Loaded]:
+        """Let nothing new begin anywhere until others are admitted; gives the isolates that served."""
+        serving = {one for one in self.current.values() if one is not None}
+        self.current = dict.fromkeys(ROLES)
+        for one in serving:
+            one.retired = True
+        return list(serving)
 
-    async def _bring_up(self, role: Role, child: Child) -> Loaded | None:
-        isolate = await ProcessIsolate.connect(child, self._listener)
-        self._connected.add(isolate)
-        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._loading[isolate.pid] = answer
-        isolate.send(self._load(role))
+    def restore(self) -> None:
+        """Bring up what does not serve, again and again until it does."""
+        for kind in self._launcher.kinds:
+            self._spawn(self._restore(kind, LAST_BACKOFF))
+
+    async def _launched(self, kind: Kind) -> Loaded | None:
+        """`_bring_up`, where it makes a `problem` too that nothing can be started."""
         try:
-            message = await self._answer(isolate, answer)
-        finally:
-            del self._loading[isolate.pid]
+            return await self._bring_up(kind)
+        except CelldError as error:  # the interpreter went away, perhaps to be made anew
+            self._found(Problem(error.code, error.message, error.detail or error.message))
+            return None
+
+    async def _bring_up(self, kind: Kind, trial: bool = False) -> Loaded | None:
+        """An isolate that has loaded the code; None when there is a `problem`."""
+        try:
+            isolate = await self._launcher.launch(kind, self._listener, self._streams, trial=trial)
+        except DoesNotLoad as failure:
+            self._found(failure.problem)
+            return None
+        self._connected.add(isolate)
+        message = await self._answer(isolate)
         if message["t"] == "loaded":
             loaded = self._all[isolate.pid] = Loaded(
                 isolate,
-                role,
+                kind,
                 frozenset(message["workflows"]),
                 frozenset(message["entrypoints"]),
                 frozenset(message["handlers"]),
-                message["python"],
                 message["code"],
             )
             return loaded
-        problem = _problem(message)
-        self.problem = problem
-        if self._told != problem:  # both roles import the same code: one message is enough
-            self._told = problem
-            self._on_problem(role, problem)
+        self._found(_problem(message))
         self._spawn(self._end(isolate))
         return None
 
-    async def _answer(self, isolate: ProcessIsolate, answer: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
-        """What the isolate says to its `load`; an import that blocks for too long is ended, and named."""
-        while not (await asyncio.wait([answer], timeout=IMPORT_LOOK))[0]:
-            pulse = await isolate.pulse()
-            if pulse is None or pulse.get("debugger") or pulse["blocked"] < IMPORT_LIMIT:
-                continue
-            text = (
-                f"The import of the code has blocked for {pulse['blocked']:.0f} s: {pulse.get('code', 'native code')}"
-            )
-            if not answer.done():
-                answer.set_result(_failed_load("ImportError", text))
-            isolate.kill()
-        return await answer
+    def _found(self, problem: Problem) -> None:
+        self.problem = problem
+        if self._told != problem:  # both roles import the same code: one message is enough
+            self._told = problem
+            self._on_problem(problem)
+
+    async def _answer(self, isolate: RunningIsolate) -> dict[str, Any]:
+        """What the isolate says of its code; an import that blocks for too long is ended, and named."""
+        answer = self._answer_of(isolate)
+        try:
+            while not (await asyncio.wait([answer], timeout=IMPORT_LOOK))[0]:
+                pulse = await isolate.pulse()
+                if pulse is None or pulse.get("debugger") or pulse["blocked"] < IMPORT_LIMIT:
+                    continue
+                blocking = f"{pulse['blocked']:.0f} s: {pulse.get('code', 'native code')}"
+                if not answer.done():
+                    answer.set_result(_failed_load("ImportError", f"The import of the code has blocked for {blocking}"))
+                isolate.kill()
+            return await answer
+        finally:
+            del self._loading[isolate]
+
+    def _answer_of(self, isolate: Isolate) -> asyncio.Future[dict[str, Any]]:
+        """Where the answer of an isolate goes, whether it is awaited yet or not."""
+        return self._loading.setdefault(isolate, asyncio.get_running_loop().create_future())
 
     async def _serve(self, loaded: Loaded) -> None:
         if loaded.isolate.lost:  # while the other role was still importing
             self._all.pop(loaded.isolate.pid, None)
-            self.current[loaded.role] = None
+            self._set_current(loaded.role, None)
             self._spawn(self._restore(loaded.role, self._backoff(loaded)))
             return
-        self.current[loaded.role] = loaded
+        self._set_current(loaded.role, loaded)
         self._on_serving(loaded)
         async with self.changed:
             self.changed.notify_all()
+
+    def _set_current(self, kind: Kind, loaded: Loaded | None) -> None:
+        self.current |= dict.fromkeys(roles_of(kind), loaded)
+
+    def _served(self, kind: Kind) -> bool:
+        return self.current[roles_of(kind)[0]] is not None
 
     # ------------------------------------------------------------------------------------------- what they tell us
 
@@ -194,40 +224,40 @@ class Isolates:
             if loaded is not None:
                 loaded.drained.set()
             return
-        waiting = self._loading.get(isolate.pid)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(message)
+        answer = self._answer_of(isolate)
+        if not answer.done():
+            answer.set_result(message)
 
     def lost(self, isolate: Any) -> None:
         """An isolate's connection is gone."""
+        known = isolate in self._connected
         self._connected.discard(isolate)
-        waiting = self._loading.get(isolate.pid)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(_failed_load("SystemExit", "The isolate ended while it imported the project's code."))
         loaded = self._all.pop(isolate.pid, None)
         if loaded is not None:
             loaded.drained.set()
-        missed = loaded is not None and not loaded.retired and self.current[loaded.role] is loaded
+        elif (isolate in self._loading or not known) and not (answer := self._answer_of(isolate)).done():
+            answer.set_result(_failed_load("SystemExit", "The isolate ended while it imported the project's code."))
+        missed = loaded is not None and not loaded.retired and loaded in self.current.values()
         if missed and loaded is not None:
-            self.current[loaded.role] = None
+            self._set_current(loaded.role, None)
             isolate.kill()  # it may live on without its connection, and what it runs is about to run elsewhere
         self._spawn(self._bury(isolate, loaded if missed and not self._stopping else None))
 
-    async def _bury(self, isolate: ProcessIsolate, missed: Loaded | None) -> None:
+    async def _bury(self, isolate: RunningIsolate, missed: Loaded | None) -> None:
         """Reap the process, and put another in its place if it is missed."""
         status = await isolate.wait()
         with contextlib.suppress(OSError):  # a full disk: the record of children only helps the next host
-            self._ended(isolate.pid)
+            self._launcher.ended(isolate.pid)
         if missed is not None:
             self._on_lost(missed, status)
             await self._restore(missed.role, self._backoff(missed))
 
-    async def _restore(self, role: Role, delay: float) -> None:
-        """Start a role's isolate until one serves: this one, or one that a reload has brought meanwhile."""
+    async def _restore(self, kind: Kind, delay: float) -> None:
+        """Start an isolate of this kind until one serves: this one, or one that a reload has brought meanwhile."""
         await asyncio.sleep(delay)
-        while self.current[role] is None and not self._stopping:
-            again = await self._launched(role)
-            if again is not None and self.current[role] is None:
+        while not self._served(kind) and not self._stopping:
+            again = await self._launched(kind)
+            if again is not None and not self._served(kind):
                 self.problem = None
                 await self._serve(again)
                 return
@@ -235,17 +265,6 @@ class Isolates:
                 self.retire(again)
                 return
             await asyncio.sleep(LAST_BACKOFF)
-
-    async def _launched(self, role: Role) -> Loaded | None:
-        try:
-            child = self._launch(role)
-        except CelldError as error:  # the interpreter went away, perhaps to be made anew
-            problem = Problem(error.code, error.message, error.detail or error.message)
-            if self._told != problem:
-                self._told = problem
-                self._on_problem(role, problem)
-            return None
-        return await self._bring_up(role, child)
 
     def _backoff(self, loaded: Loaded) -> float:
         if time.monotonic() - loaded.since > EARLY:
@@ -258,12 +277,16 @@ class Isolates:
     # --------------------------------------------------------------------------------------------------------- end
 
     async def drain(self, loaded: Loaded, seconds: float) -> None:
-        """Let an isolate finish its responses and wait_until work, then end it."""
+        """Let an isolate finish its responses and wait_until work."""
         loaded.retired = True
         loaded.isolate.send({"t": "drain"})
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await loaded.drained.wait()
+
+    async def end(self, loaded: Loaded) -> None:
+        """End an isolate that serves no longer, and wait for that."""
+        loaded.retired = True
         await self._end(loaded.isolate)
 
     def retire(self, loaded: Loaded) -> None:
@@ -271,7 +294,7 @@ class Isolates:
         loaded.retired = True
         self._spawn(self._end(loaded.isolate))
 
-    async def _end(self, isolate: ProcessIsolate) -> None:
+    async def _end(self, isolate: RunningIsolate) -> None:
         isolate.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LINGER):

@@ -10,7 +10,7 @@ from runtime.cli.terminal import Terminal
 from runtime.engine import Failure, State
 from runtime.engine import commands as cmd
 from runtime.store.types import Key
-from workers_shim.wire.describe import describe
+from workers_shim.wire.describe import describes
 
 from .runs import Runs
 
@@ -52,7 +52,7 @@ class Change(NamedTuple):
     @classmethod
     def after(cls, recorded: str, state: State) -> Change:
         """What has become of the code since a call, given in words, was recorded."""
-        record = next((record for record in state.records.values() if describe(record.identity) == recorded), None)
+        record = next((record for record in state.records.values() if describes(recorded, record.identity)), None)
         then = "" if record is None else state.code_of(record)
         if not then or not state.code:
             return cls()

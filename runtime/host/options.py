@@ -21,10 +21,12 @@ class Options:
     """The settings of one `celld-py dev`.
 
     ``project`` is a folder or a configuration file; ``python`` is as given (a path, a folder of a virtual
-    environment or a command); ``persist_to`` names the state folder itself.
+    environment or a command); ``persist_to`` names the state folder itself. ``others`` are started together with the
+    project, and can be reached from it.
     """
 
     project: Path = Path()
+    others: tuple[Path, ...] = ()
     port: int = DEFAULT_PORT
     ip: str = DEFAULT_IP
     env: str | None = None
@@ -39,3 +41,4 @@ class Options:
     schedules: bool = True  # cron entries of workflows create instances
     strict_replay: bool = False  # a replay that does not fit the history ends its instance
     replay_every_step: bool = False
+    inspect: bool = False  # JavaScript: a debugger may come, and hold the code for as long as it likes

@@ -5,105 +5,44 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from runtime.cli.terminal import Terminal
+from runtime.isolates.transport import Isolate
 
 from .errors import CelldError
 from .isolates import Isolates, Loaded
+from .roles import has
 from .runs import Runs
+from .sources import Sources, is_configuration
 
 FINISH = 10.0  # seconds that live attempts may go on in the old isolate
 RESPOND = 30.0  # seconds that responses and wait_until work may
+VACATE = 1.0  # seconds for all of that where the old isolate has to end before the new one serves
 LOOK = 0.05
 BURST = 0.5  # seconds that a burst of edits takes at most until it is told
 TICK = 500  # ms after which the watcher says that it is there, if nothing has changed
-IGNORED = frozenset({"node_modules", "__pycache__", "python_modules"})  # beside every folder whose name has a dot
-CODE = frozenset({".py"})
-# What code commonly reads from beside itself; elsewhere in the project such files are mostly what it writes.
-DATA = frozenset(
-    {".html", ".htm", ".css", ".js", ".json", ".jsonc", ".toml", ".yaml", ".yml", ".txt", ".md", ".sql", ".csv"}
-    | {".xml", ".svg", ".jinja", ".jinja2", ".j2", ".tmpl", ".tpl"}
-)
-CONFIGURATION = frozenset({"wrangler.json", "wrangler.jsonc", "wrangler.toml", ".dev.vars", ".env", "pyproject.toml"})
-
-
-class Sources:
-    """The files of a project whose change can change what it does."""
-
-    def __init__(self, root: Path, main: Path, state: Path) -> None:
-        self.root = root
-        self._state = state
-        self._beside = main.parent
-
-    def include(self, path: Path) -> bool:
-        """Whether this file is one of them."""
-        if not path.is_relative_to(self.root) or (path.is_relative_to(self._state) and self._state != self.root):
-            return False
-        if any(map(_passed_over, path.relative_to(self.root).parts[:-1])):
-            return False
-        if is_configuration(path) or path.suffix in CODE:
-            return True
-        return path.suffix in DATA and path.is_relative_to(self._beside) and not _is_our_output(path)
-
-    def concern(self, path: Path) -> bool:
-        """Whether an event of this path is worth a look: one of the files, or a folder that may hold some."""
-        return self.include(path) or (not _passed_over(path.name) and path.is_dir())
-
-    def folders(self) -> list[Path]:
-        """The folders in which such files may be."""
-        return [folder for folder, _ in self._walk()]
-
-    def changed_since(self, moment: float) -> set[Path]:
-        """The files that were written after a moment (seconds since the epoch)."""
-        paths = (folder / name for folder, names in self._walk() for name in names)
-        return {path for path in paths if self.include(path) and _written(path) > moment}
-
-    def _walk(self) -> Iterator[tuple[Path, list[str]]]:
-        for name, folders, files in os.walk(self.root):
-            folders[:] = sorted(each for each in folders if not _passed_over(each))
-            if Path(name) == self._state != self.root:
-                folders.clear()
-                continue
-            yield Path(name), files
-
-
-def _passed_over(folder: str) -> bool:
-    return folder in IGNORED or folder.startswith(".")
-
-
-def is_configuration(path: Path) -> bool:
-    """Whether it is read at start-up only."""
-    return path.name in CONFIGURATION or path.name.startswith((".dev.vars.", ".env."))
-
-
-def _is_our_output(path: Path) -> bool:
-    """Whether our own output goes into the file (``celld-py dev > out.txt``): each reload would write to it."""
-    try:
-        file = path.stat()
-        return any(os.path.samestat(file, os.fstat(descriptor)) for descriptor in (1, 2))
-    except OSError:  # it is gone, or there is no such descriptor
-        return False
-
-
-def _written(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # it went away while we looked
-        return 0.0
 
 
 class Reloader:
     """Watches the project's files, and replaces the isolates after each burst of edits."""
 
     def __init__(
-        self, sources: Sources, isolates: Isolates, runs: Runs, terminal: Terminal, reloaded: Callable[[], None]
+        self,
+        sources: Sources,
+        isolates: Isolates,
+        runs: Runs,
+        terminal: Terminal,
+        *,
+        requests: Callable[[Isolate], int],
+        reloaded: Callable[[], None],
     ) -> None:
         self._sources = sources
         self._isolates = isolates
         self._runs = runs
         self._terminal = terminal
+        self._requests = requests  # how many are in flight on an isolate
         self._reloaded = reloaded
         self._moving: set[asyncio.Task[None]] = set()
 
@@ -158,16 +97,17 @@ class Reloader:
             return
         self._terminal.line(f"Reloading: {self._names(changed)}")
         try:
-            old = await self._isolates.replace()
+            fresh = await (self._exchanged() if self._isolates.exclusive else self._isolates.prepare())
         except CelldError as error:
             self._terminal.error(error.message, error.detail, error.hint, error.code)
-            old = None
-        if old is None:
+            fresh = None
+        if fresh is None:
             self._terminal.event("reload_failed")
             return
+        old = await self._isolates.admit(fresh)
         self._reloaded()
         for one in old:
-            if one.role == "work":
+            if has(one.role, "work"):
                 self._runs.hold(one.isolate)  # before it is said: from here on nothing more begins on the old code
         self._terminal.line("Reloaded")
         task = asyncio.create_task(self._move(old))
@@ -175,25 +115,71 @@ class Reloader:
         task.add_done_callback(self._moving.discard)
 
     def _names(self, paths: list[Path]) -> str:
-        names = ", ".join(str(path.relative_to(self._sources.root)) for path in paths[:3])
+        names = ", ".join(os.path.relpath(path, self._sources.root) for path in paths[:3])
         return f"{names} and {len(paths) - 3} more" if len(paths) > 3 else names
+
+    async def _exchanged(self) -> list[Loaded] | None:
+        """`Isolates.prepare` where the old isolates have to be dead before the new ones are there."""
+        tried = await self._isolates.prepare(trial=True)
+        if tried is None:
+            return None
+        for one in tried:
+            self._isolates.retire(one)
+        await self._vacate()
+        fresh = None
+        try:
+            fresh = await self._isolates.prepare()
+        finally:
+            if fresh is None:  # although it has just loaded: perhaps it will again
+                self._isolates.restore()
+        return fresh
+
+    async def _vacate(self) -> None:
+        """Empty the isolates that serve, and end them, before others may have what they have open.
+
+        Requests that come meanwhile wait for the new ones; what is running has a moment to come to its end.
+        """
+        self._runs.stop_serving()
+        old = self._isolates.withdraw()
+        for one in old:
+            self._runs.hold(one.isolate)
+        for _ in range(round(VACATE / LOOK)):
+            if not any(map(self._is_busy, old)):
+                break
+            await asyncio.sleep(LOOK)
+        await asyncio.gather(*map(self._cut_off, old))
+
+    def _is_busy(self, one: Loaded) -> bool:
+        self._runs.move_idle(one.isolate)
+        return bool(self._runs.on(one.isolate)) or self._requests(one.isolate) > 0
+
+    async def _cut_off(self, one: Loaded) -> None:
+        one.isolate.kill()
+        await one.isolate.wait()
+        self._runs.lost(one.isolate)
 
     async def _move(self, old: list[Loaded]) -> None:
         """Take what the old isolates still do to an end; runs go on, by replay, on the new ones."""
-        await asyncio.gather(
-            *(self._move_runs(one) if one.role == "work" else self._isolates.drain(one, RESPOND) for one in old)
-        )
+        await asyncio.gather(*map(self._move_one, old))
+
+    async def _move_one(self, old: Loaded) -> None:
+        old.retired = True
+        duties = []
+        if has(old.role, "work"):
+            duties.append(self._move_runs(old))
+        if has(old.role, "front"):
+            duties.append(self._isolates.drain(old, RESPOND))
+        await asyncio.gather(*duties)
+        await self._isolates.end(old)
 
     async def _move_runs(self, old: Loaded) -> None:
-        old.retired = True
         for _ in range(round(FINISH / LOOK)):
             self._runs.move_idle(old.isolate)
             if not self._runs.on(old.isolate):
                 break
             await asyncio.sleep(LOOK)
-        if self._runs.on(old.isolate):
-            # What is cut off must have ended before it runs again elsewhere (I3).
-            old.isolate.kill()
-            await old.isolate.wait()
-            self._runs.lost(old.isolate)
-        self._isolates.retire(old)
+        # What is cut off must have ended before it runs again elsewhere (I3).
+        if old.role == "both":
+            self._runs.cut_off(old.isolate)  # and not with its process, which may have responses to finish
+        elif self._runs.on(old.isolate):
+            await self._cut_off(old)

@@ -14,14 +14,20 @@ from runtime.store.types import Key, Row
 
 from .errors import CelldError
 from .instances import PASSING, Held
-from .isolates import Loaded, Problem
-from .roles import Role
+from .isolates import Loaded
+from .problem import Problem
+from .roles import Kind
 from .schedules import Entry, Missed
 from .times import utc
 
 REMEMBERED = 10_000  # things said, so as not to say them again
 
 _STATUSES = frozenset(HTTPStatus)
+_LOST: dict[Kind, str] = {
+    "front": "requests in flight failed",
+    "work": "its instances go on by replay",
+    "both": "requests in flight failed, instances go on by replay",
+}
 
 
 class Reports:
@@ -105,25 +111,39 @@ class Reports:
             "It leaves memory now; what it awaited starts again when it wakes. Put long waits into steps.",
         )
 
+    def run_broke(self, key: Key, reason: str) -> None:
+        """An isolate has lost a run."""
+        if self._first_time(key, reason):
+            self._terminal.error(
+                f"{key.workflow}/{key.id}: the connection to its run broke: {reason}",
+                hint="It begins anew, by replay. Very large values may be the reason.",
+                code="run_broke",
+            )
+
     def isolate_lost(self, loaded: Loaded, status: int) -> None:
         """An isolate ended by itself."""
         if loaded.isolate.pid in self._killed:
             self._killed.discard(loaded.isolate.pid)  # the system gives numbers out again
             return
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        what = "requests in flight failed" if loaded.role == "front" else "its instances go on by replay"
-        self._terminal.error(f"The {loaded.role} isolate {how}; {what}. Another is being started.", code="isolate_lost")
+        title = f"{_isolate(loaded)} {how}; {_LOST[loaded.role]}. Another is being started."
+        self._terminal.error(title, code="isolate_lost")
 
-    def stuck(self, loaded: Loaded, reason: str) -> None:
-        """An isolate is about to be killed."""
+    def stuck(self, loaded: Loaded, reason: str, killed: bool = True) -> None:
+        """An isolate blocks for longer than it may; unless it is to be inspected, it is about to be ``killed``."""
+        title = f"{_isolate(loaded)} does not give its thread back: {reason}"
+        if not killed:
+            self._terminal.warning(title, "It is not killed, because of --inspect. Nothing else runs until it goes on.")
+            return
         self._killed.add(loaded.isolate.pid)
-        self._terminal.error(
-            f"The {loaded.role} isolate does not give its thread back: {reason}",
-            hint="It is killed and replaced. Use await in async code, or asyncio.to_thread for blocking calls.",
-            code="isolate_stuck",
+        advice = (
+            "Let long computations await something now and then."
+            if loaded.role == "both"
+            else "Use await in async code, or asyncio.to_thread for blocking calls."
         )
+        self._terminal.error(title, hint=f"It is killed and replaced. {advice}", code="isolate_stuck")
 
-    def problem(self, role: Role, problem: Problem) -> None:
+    def problem(self, problem: Problem) -> None:
         """The project's code does not load."""
         title = f"The code does not load{f' ({problem.place})' if problem.place else ''}"
         self._terminal.error(title, problem.traceback, "Mend it and save: it is loaded again at once.", "load_failed")
@@ -148,6 +168,10 @@ class Reports:
             self._terminal.error(error.message, error.detail, error.hint, error.code)
         else:
             self._terminal.error(f"{type(error).__name__}: {error}")
+
+
+def _isolate(loaded: Loaded) -> str:
+    return "workerd" if loaded.role == "both" else f"The {loaded.role} isolate"
 
 
 def _firings(count: int) -> str:

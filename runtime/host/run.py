@@ -41,6 +41,12 @@ class Run:
     results: Results = field(default_factory=Results)
     large: set[int] = field(default_factory=set)  # steps that had settled at its start, with values too large for it
 
+    def stirs(self) -> None:
+        """Something happens in the run: what it said of its rest, or was asked, holds no longer."""
+        self.parked = False
+        if self.isolate.parks_by_ending:
+            self.resting = False  # the isolate would end it when it comes to rest again; it is asked anew, in time
+
     def attach(self, call: int, step: int) -> None:
         """The run made a call that the journal knows as ``step``."""
         self.calls[call] = step

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from runtime.engine import Decision, Failure
 from runtime.engine import commands as cmd
 from runtime.engine.durations import js_number
+from runtime.engine.failures import not_serialisable
 from runtime.engine.state import Kind
 from runtime.engine.views import failure
 from runtime.store.types import Key
@@ -42,6 +43,7 @@ class RunMessages:
             "undoing": self._undoing,
             "undone": self._undone,
             "done": self._done,
+            "lost": self._lost,
         }
 
     def handles(self, message: Message) -> bool:
@@ -62,10 +64,10 @@ class RunMessages:
         if run.moving:
             return
         run.made += 1
-        run.parked = False
+        run.stirs()
         number = message["call"]
         arg = read(message["arg"])
-        command = _call_made(instance, run, message, arg)
+        command = _call_made(instance, run, message, arg, self._now())
         for text in advice(message["kind"], message["name"], arg) if arg is not None else ():
             self._advise(instance.key, text)
 
@@ -90,10 +92,13 @@ class RunMessages:
         step = run.calls.get(message["call"])
         if step is None:
             return
-        run.parked = False
+        run.stirs()
         run.over(step)
         attempt = message["attempt"]
-        if "error" in message:
+        if "fatal" in message:
+            error = _fatal(message["fatal"], instance.state.records[step].name)
+            command = cmd.AttemptFinished(step, attempt, error=error, held=run.moving, fatal=True)
+        elif "error" in message:
             command = cmd.AttemptFinished(step, attempt, error=_failure(message["error"]), held=run.moving)
         else:
             command = cmd.AttemptFinished(step, attempt, output=message["value"], size=message["size"], held=run.moving)
@@ -114,7 +119,10 @@ class RunMessages:
 
     def _parked(self, instance: Instance, run: Run, message: Message) -> None:
         run.resting = False
-        if message["calls"] == run.made and message["rets"] == run.told and instance.quiet and not run.moving:
+        current = message["calls"] == run.made and message["rets"] == run.told and instance.quiet
+        if run.isolate.parks_by_ending:
+            self._runs.ended_by_resting(run, crossed=not current or bool(run.results))
+        elif current and not run.moving:
             if run.results:
                 instance.pass_over(run)
                 instance.nudge()
@@ -132,6 +140,9 @@ class RunMessages:
         else:
             instance.tell(cmd.RunDone(output=message["value"]), run)
 
+    def _lost(self, instance: Instance, run: Run, message: Message) -> None:
+        self._runs.broke(run, message["reason"])
+
     def _undoing(self, instance: Instance, run: Run, message: Message) -> None:
         if running_undo(instance.state, message) is not None:
             instance.undo_began(run, self._now())
@@ -147,16 +158,21 @@ class RunMessages:
         instance.tell(command, run)
 
 
+def _fatal(error: dict[str, str], step: str) -> Failure:
+    """What ends the instance; for a value that nothing can keep the engine has its own words."""
+    return not_serialisable(step) if error["name"] == "DataCloneError" else _failure(error)
+
+
 def _failure(error: dict[str, str]) -> Failure:
     return Failure(error["name"], error["message"], error.get("detail", ""))
 
 
-def _call_made(instance: Instance, run: Run, message: Message, arg: Any) -> cmd.CallMade:
+def _call_made(instance: Instance, run: Run, message: Message, arg: Any, now: int) -> cmd.CallMade:
     kind: Kind = "sleep" if message["kind"] == "until" else message["kind"]
     parent = run.calls.get(message.get("parent", 0), 0)
     parent_attempt = instance.state.records[parent].attempt if parent else 0
     base = cmd.CallMade(kind, message["name"], message["nth"], parent, parent_attempt)
-    return _with_argument(base, message, arg)
+    return _with_argument(base, message, arg, now)
 
 
 def _target(given: Any) -> float:
@@ -166,7 +182,7 @@ def _target(given: Any) -> float:
     return float(given) if isinstance(given, int | float) else math.nan
 
 
-def _with_argument(call: cmd.CallMade, message: Message, arg: Any) -> cmd.CallMade:
+def _with_argument(call: cmd.CallMade, message: Message, arg: Any, now: int) -> cmd.CallMade:
     match message["kind"]:
         case "do":
             dynamic = message.get("delay_function", False)
@@ -179,7 +195,10 @@ def _with_argument(call: cmd.CallMade, message: Message, arg: Any) -> cmd.CallMa
         case "sleep":
             return replace(call, duration=arg)
         case "until":
-            return replace(call, until=_target(arg))
+            until = _target(arg)
+            # On the way here a moment that the code called "now" has passed.
+            called_in_time = until >= message.get("at", now)
+            return replace(call, until=max(until, now) if called_in_time else until)
         case _:
             options = arg if isinstance(arg, dict) else {}
             return replace(call, event_type=options.get("type"), timeout=options.get("timeout"))

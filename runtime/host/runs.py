@@ -17,6 +17,7 @@ from runtime.store.types import Key
 
 from .clock import Alarm, Clock
 from .instance import Instance
+from .lingering import Lingering
 from .run import Run
 from .slots import Slots
 
@@ -29,6 +30,7 @@ OUTSIDE_AWAIT = 5 * MINUTE  # ms that a waiting run stays in memory for an await
 # How often an instance is replayed on purpose: each time costs what its whole journal does, and code whose awaits
 # outside steps begin anew each time might never come to its end.
 REPEATS = 1000
+BROKEN_PAUSE = 1000  # ms until a run that broke at once begins anew: it would break again
 REMEMBERED_NAMES = 1024  # ended runs whose late output still gets its prefix
 
 
@@ -38,6 +40,7 @@ class Runs:
 
     def __init__(self, clock: Clock, places: int, grace_ms: int, activate: Callable[[Key], None]) -> None:
         self.on_outside_await: Callable[[Key, float, str], None] = lambda key, seconds, where: None
+        self.on_broken: Callable[[Key, str], None] = lambda key, reason: None
         self.on_admission: Callable[[Instance, str], None] = lambda instance, status: None  # of a limited Workflow
         self._clock = clock
         self._places = places
@@ -55,6 +58,7 @@ class Runs:
         self._slots = Slots()
         self._leaving: dict[int, Isolate] = {}  # ended runs whose isolate has not said that nothing of them is left
         self._parked: OrderedDict[int, Alarm] = OrderedDict()  # runs in their grace period
+        self.lingering = Lingering(clock, grace_ms, self.owner, self._slots.limited)
         self._names: OrderedDict[int, Key] = OrderedDict()
         self.held: dict[Key, str] = {}  # instances that cannot run, and why
         self.repeats = 0  # how often an instance is replayed on purpose while it is in memory
@@ -196,6 +200,12 @@ class Runs:
             instance.end_run()
             instance.tell(cmd.RunLost())
 
+    def broke(self, run: Run, reason: str) -> None:
+        """The isolate has lost a run, and lives on: the run begins anew."""
+        self.on_broken(self._owners[run.id].key, reason)
+        pause = 0 if run.made else BROKEN_PAUSE
+        self._clock.call_at(self._clock.now() + pause, lambda: self.lose(run))
+
     def hold(self, isolate: Isolate | None = None) -> None:
         """Take no new calls from the runs of an isolate (or of all): their running attempts may finish."""
         for instance in self._owners.values():
@@ -217,6 +227,13 @@ class Runs:
         for run in self.on(isolate):
             if not self._owners[run.id].state.busy:
                 self.lose(run)
+
+    def cut_off(self, isolate: Isolate) -> None:
+        """Take every run off an isolate, whatever it is doing there; it goes on elsewhere once nothing of it is left
+        here."""
+        for run in self.on(isolate):
+            self._owners[run.id].left = run.id
+            self.lose(run)
 
     def _begin_pending(self) -> None:
         isolate = self._isolate
@@ -262,6 +279,7 @@ class Runs:
         """A run is over: its isolate forgets it, its place is free."""
         self._owners.pop(run.id, None)
         self._unpark(run)
+        self.lingering.goes_on(run)
         if not run.isolate.lost:
             self._leaving[run.id] = run.isolate
         run.isolate.send({"t": "release", "run": run.id}, run.id)
@@ -298,6 +316,21 @@ class Runs:
 
         run.parked = True
         self._owners[run.id].tell(cmd.RunParked(), run, asleep)
+
+    def ended_by_resting(self, run: Run, *, crossed: bool) -> None:
+        """The isolate has ended the run because it came to rest: its instance leaves memory, unless something has
+        ``crossed`` its answer, or happens just now; then it begins anew."""
+        instance = self._owners[run.id]
+
+        def over(decision: Decision) -> None:
+            self.hibernate(run)
+            if instance.run is run:
+                self.lose(run)
+
+        if crossed:
+            instance.tell(cmd.RunLost(), run, lambda _: instance.end_run())
+        else:
+            instance.tell(cmd.RunParked(), run, over)
 
     def hibernate(self, run: Run) -> None:
         """Take a run out of memory, if it still only waits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import socket
@@ -27,8 +28,13 @@ class _ToTerminal(logging.Handler):
             self._terminal.error(f"HTTP server: {record.getMessage()}", detail)
 
 
-def http_server(app: Any, terminal: Terminal, on_ready: Callable[[], None]) -> Any:
-    """A uvicorn server that leaves signals to us and tells when it accepts connections."""
+def http_server(
+    app: Any, terminal: Terminal, on_ready: Callable[[], None], websocket: Callable[..., asyncio.Protocol] | None = None
+) -> Any:
+    """A uvicorn server that leaves signals to us and tells when it accepts connections.
+
+    ``websocket`` makes the protocol of a connection that asks for a WebSocket, else that is a request like any other.
+    """
     import uvicorn
 
     from runtime.http.protocol import Connection
@@ -47,7 +53,7 @@ def http_server(app: Any, terminal: Terminal, on_ready: Callable[[], None]) -> A
     config = uvicorn.Config(
         app,
         http=Connection,
-        ws="none",
+        ws=websocket or "none",  # type: ignore[arg-type]  # uvicorn calls it, no more
         lifespan="off",
         log_config=None,
         access_log=False,

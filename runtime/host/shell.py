@@ -11,6 +11,7 @@ from .dispatch import Dispatch
 from .instances import Instances
 from .reports import Reports
 from .run_messages import RunMessages
+from .streams import Streams
 from .subscriptions import Subscriptions
 from .sweeper import Sweeper
 from .wakeups import Wakeups
@@ -34,6 +35,8 @@ class Shell:
         )
         self.runs = self.instances.runs
         self.runs.on_outside_await = self.reports.outside_await
+        self.runs.on_broken = self.reports.run_broke
+        self.streams = Streams(self.instances, journals)
         self.subscriptions = Subscriptions(self.instances.lines)
         self.instances.on_deleted = self.subscriptions.deleted
         self.wakeups = Wakeups(clock, catalog, self.instances, self.reports.wake_up)

@@ -12,6 +12,7 @@ from workers_shim.wire.messages import Pulse
 from .clock import Clock
 from .instance import Instance
 from .isolates import Isolates, Loaded
+from .roles import has
 from .run import Run
 from .runs import Runs
 
@@ -39,8 +40,9 @@ class StuckWatch:
         *,
         has_requests: Callable[[], bool],
         printed: Callable[[Sequence[Mapping[str, Any]]], None],
-        report: Callable[[Loaded, str], None],
+        report: Callable[[Loaded, str, bool], None],
         failed: Callable[[Exception], None],
+        kills: bool = True,
     ) -> None:
         self._isolates = isolates
         self._runs = runs
@@ -49,11 +51,14 @@ class StuckWatch:
         self._printed = printed
         self._report = report
         self._failed = failed
+        self._kills = kills  # else what blocks is only named: a debugger may hold it, which cannot be seen from here
         self._silent: dict[int, Silence] = {}  # by pid
+        self._given_up: dict[int, int] = {}  # by pid: when (ms) code was given up that has not been seen to stop
         self._look_now = asyncio.Event()
 
     def look_now(self, run: Run) -> None:
         """An attempt was given up: see at once whether its code has stopped."""
+        self._given_up[run.isolate.pid] = self._clock.now()
         self._look_now.set()
 
     async def watch(self) -> None:
@@ -65,7 +70,7 @@ class StuckWatch:
                     await self._look_now.wait()
             except TimeoutError:
                 pass
-            for loaded in list(self._isolates.current.values()):
+            for loaded in dict.fromkeys(self._isolates.current.values()):
                 if loaded is not None and self._has_work(loaded):
                     try:
                         await self._look(loaded)
@@ -74,22 +79,26 @@ class StuckWatch:
                         self._failed(error)
 
     def _has_work(self, loaded: Loaded) -> bool:
-        return self._runs.busy(loaded.isolate) if loaded.role == "work" else self._has_requests()
+        runs = has(loaded.role, "work") and self._runs.busy(loaded.isolate)
+        return runs or (has(loaded.role, "front") and self._has_requests())
 
     async def _look(self, loaded: Loaded) -> None:
         pulse = await loaded.isolate.pulse()
-        if self._isolates.current[loaded.role] is not loaded:
+        if loaded not in self._isolates.current.values():
             return
         if pulse is None:
             reason = self._silent_reason(loaded)
         else:
             self._silent.pop(loaded.isolate.pid, None)
+            self._given_up.pop(loaded.isolate.pid, None)
             self._printed(pulse.get("log", ()))
             reason = None if pulse.get("debugger") else self._reason(pulse)
         if reason is not None:
             self._silent.pop(loaded.isolate.pid, None)
-            self._report(loaded, reason)
-            loaded.isolate.kill()
+            self._given_up.pop(loaded.isolate.pid, None)
+            self._report(loaded, reason, self._kills)
+            if self._kills:
+                loaded.isolate.kill()
 
     def _silent_reason(self, loaded: Loaded) -> str | None:
         """Not even the watch thread gets a turn: native code holds the interpreter lock.
@@ -101,10 +110,25 @@ class StuckWatch:
         silence = self._silent.setdefault(loaded.isolate.pid, Silence(now))
         attempts = self._begin_attempts(loaded, silence.since)
         silence.attempts |= attempts
+        if loaded.role == "both":
+            return self._blocked_reason(loaded, silence, attempts, now)
         limit = UNHEARD if silence.attempts else OUTSIDE
         if attempts or now - silence.since < limit * 1000:
             return None
         return f"native code has held the interpreter for {(now - silence.since) / 1000:.0f} s"
+
+    def _blocked_reason(self, loaded: Loaded, silence: Silence, attempts: bool, now: int) -> str | None:
+        """`_silent_reason` where one thread does everything: what blocks may be any code that has begun.
+
+        Code whose time is over counts as the one that does, also while others have time left: they cannot use it.
+        """
+        seconds = (now - silence.since) / 1000
+        given_up = self._given_up.get(loaded.isolate.pid)
+        if given_up is not None and now - given_up >= UNHEARD * 1000:
+            return f"a step that was given up still blocks, for {seconds:.0f} s now"
+        if attempts or seconds < (UNHEARD if silence.attempts else OUTSIDE):
+            return None
+        return f"the code has blocked for {seconds:.0f} s"
 
     def _begin_attempts(self, loaded: Loaded, since: int) -> bool:
         """Let the time of every attempt on the isolate count; whether there is any."""

@@ -12,7 +12,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from runtime.host.options import Options, Target
-from runtime.host.projects import open_project
+from runtime.host.projects import python_project
 from wrangler_compat import ConfigError
 
 from . import requests
@@ -64,7 +64,7 @@ class Worker:
             replay_every_step=replay_every_step,
         )
         try:
-            opened = open_project(options)
+            opened = python_project(options)
         except ConfigError as error:
             _annotate(error)
             raise

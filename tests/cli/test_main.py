@@ -52,7 +52,7 @@ def test_without_a_command_the_help_is_shown_as_a_usage_error(capsys: pytest.Cap
         (["devv"], "celld-py: argument COMMAND: invalid choice: 'devv'"),
         (["dev", "--nope"], "celld-py dev: unrecognized arguments: --nope"),
         (["dev", "--por=1"], "celld-py dev: unrecognized arguments: --por=1 (did you mean --port?)"),
-        (["dev", "a", "b"], "celld-py dev: unrecognized arguments: b"),
+        (["check", "a", "b"], "celld-py check: unrecognized arguments: b"),
         (["dev", "--port"], "celld-py dev: argument --port: expected one argument"),
         (["dev", "--port", "http"], 'argument --port: a port is a number from 0 to 65535, not "http"'),
         (["dev", "--port", "65536"], 'argument --port: a port is a number from 0 to 65535, not "65536"'),

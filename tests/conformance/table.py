@@ -21,9 +21,6 @@ JAVASCRIPT_ONLY = {
     99: "an event's payload is a function",
     136: "a step throws what is no error: Python can raise exceptions only",
     161: "a step returns a function, an RpcTarget or a Response",
-    165: "a step returns a stream",
-    166: "a step returns an empty stream",
-    167: "a step returns a stream that cannot be read or is too large",
     177: "step.do() without a callback: in Python it is a decorator",
 }
 

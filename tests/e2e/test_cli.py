@@ -86,7 +86,9 @@ def test_a_configuration_without_main(tmp_path: Path) -> None:
 
 
 def test_a_main_module_that_is_not_there(tmp_path: Path) -> None:
-    told = fails(write_project(tmp_path, PLAIN, main="src/nowhere.py"))
+    project = write_project(tmp_path, PLAIN, main="src/nowhere.py")
+    (project / "src" / "nowhere.py").unlink()
+    told = fails(project)
 
     assert told[0].startswith("error: ")
     assert "src/nowhere.py" in told[0]

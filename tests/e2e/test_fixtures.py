@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.dev import FIXTURES, Dev, dev, fixture
+from tests.javascript.npm import with_packages
 
 HOUR = 60 * 60 * 1000
 DAY = 24 * HOUR
@@ -30,9 +32,27 @@ def start(server: Dev, **form: str) -> str:
     return str(server.json("/start", "POST", data=form)["look"])
 
 
+@pytest.fixture
+def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a copy of a fixture, with what a JavaScript one needs."""
+
+    def made(name: str) -> Path:
+        if not (FIXTURES / name / "pyproject.toml").exists():
+            request.getfixturevalue("tools")
+        return with_packages(fixture(name, tmp_path))
+
+    return made
+
+
+@pytest.fixture(params=["onboarding", "onboarding-ts"])
+def onboarding(request: pytest.FixtureRequest, copy: Callable[[str], Path]) -> Path:
+    """The workflow of a member's first week, in both languages."""
+    return copy(request.param)
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in FIXTURES.iterdir() if path.is_dir()))
-def test_every_fixture_tells_its_routes_at_the_root(name: str, tmp_path: Path) -> None:
-    with dev(fixture(name, tmp_path), "--no-watch") as server:
+def test_every_fixture_tells_its_routes_at_the_root(name: str, copy: Callable[[str], Path]) -> None:
+    with dev(copy(name), "--no-watch") as server:
         page = server.get("/")
 
         assert page.status_code == 200
@@ -44,9 +64,9 @@ def test_every_fixture_tells_its_routes_at_the_root(name: str, tmp_path: Path) -
 # ----------------------------------------------------------------------------------------------------------- onboarding
 
 
-def test_onboarding_sleeps_and_takes_the_event_that_came_in_the_night(tmp_path: Path) -> None:
+def test_onboarding_sleeps_and_takes_the_event_that_came_in_the_night(onboarding: Path) -> None:
     quick = ["--var", "FIRST_NIGHT:1 second", "--var", "VERIFY_WITHIN:1 hour"]
-    with dev(fixture("onboarding", tmp_path), *quick) as server:
+    with dev(onboarding, *quick) as server:
         assert server.json("/start", "POST", data={"name": "ada"}) == {"started": "ada"}
         assert server.json("/verify", "POST", data={"name": "ada"}) == {"verified": "ada"}
 
@@ -60,9 +80,9 @@ def test_onboarding_sleeps_and_takes_the_event_that_came_in_the_night(tmp_path: 
         ]
 
 
-def test_onboarding_follows_up_on_who_did_not_verify(tmp_path: Path) -> None:
+def test_onboarding_follows_up_on_who_did_not_verify(onboarding: Path) -> None:
     quick = ["--var", "FIRST_NIGHT:0", "--var", "VERIFY_WITHIN:1 second"]
-    with dev(fixture("onboarding", tmp_path), *quick) as server:
+    with dev(onboarding, *quick) as server:
         server.post("/start", data={"name": "ada"})
 
         done = server.until("/look?name=ada", complete)
@@ -71,8 +91,8 @@ def test_onboarding_follows_up_on_who_did_not_verify(tmp_path: Path) -> None:
         assert mails(server)[-1] == "ada@example.com: Are you still there?"
 
 
-def test_onboarding_welcomes_nobody_twice(tmp_path: Path) -> None:
-    with dev(fixture("onboarding", tmp_path)) as server:
+def test_onboarding_welcomes_nobody_twice(onboarding: Path) -> None:
+    with dev(onboarding) as server:
         server.post("/start", data={"name": "ada"})
 
         again = server.post("/start", data={"name": "ada"})
@@ -82,8 +102,8 @@ def test_onboarding_welcomes_nobody_twice(tmp_path: Path) -> None:
         assert server.get("/look?name=grace").status_code == 409
 
 
-def test_onboarding_takes_its_real_week_through_two_kills(tmp_path: Path) -> None:
-    with dev(fixture("onboarding", tmp_path), "--env", "production") as server:
+def test_onboarding_takes_its_real_week_through_two_kills(onboarding: Path) -> None:
+    with dev(onboarding, "--env", "production") as server:
         server.post("/start", data={"name": "ada"})
         server.until("/look?name=ada", waiting)
 
@@ -184,3 +204,28 @@ def test_a_step_that_two_others_need_runs_once(options: list[str], tmp_path: Pat
 
         assert done["output"] == {"totals": {"book": 24, "lamp": 49}, "buyers": ["ada", "grace"], "attempt": 1}
         assert sum("reading the sales" in line for line in server.lines) == 1
+
+
+# ---------------------------------------------------------------------------------------------------------------- media
+
+
+def test_a_picture_is_published_in_three_sizes(copy: Callable[[str], Path]) -> None:
+    with dev(copy("media"), "--no-watch") as server:
+        look = start(server, title="sunset", review="passed")
+
+        done = server.until(look, complete)
+
+        sizes = {160: "16 kB", 80: "4 kB", 40: "1 kB"}
+        copies = [{"place": f"sunset-{width}", "size": size} for width, size in sizes.items()]
+        assert done["output"] == {"title": "sunset", "size": "256 kB", "copies": copies}
+
+
+def test_what_was_published_of_a_refused_picture_is_taken_down(copy: Callable[[str], Path]) -> None:
+    with dev(copy("media"), "--no-watch") as server:
+        look = start(server, title="party", review="refused")
+
+        done = server.until(look, lambda status: status["status"] == "errored")
+
+        assert done["error"] == {"name": "NonRetryableError", "message": "party was refused."}
+        taken = [line.partition("took down ")[2] for line in server.lines if "took down " in line]
+        assert taken == ["party-40", "party-80", "party-160"]

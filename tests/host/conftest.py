@@ -64,6 +64,7 @@ async def leaves_nothing(host: Host) -> None:
     runs, instances = host.runs, host.instances
     assert runs.free == host.store.journals.limit, "every place has been given back"
     assert (dict(runs._queue), runs.held, dict(runs._parked)) == ({}, {}, {})
+    assert dict(runs.lingering._alarms) == {}
     assert not any(line.holders or line.begun or line.new for line in runs._slots._lines.values())
     kept = (instances._live, instances._opening, instances._leaving, instances._deleting)
     assert kept == ({}, {}, {}, {})

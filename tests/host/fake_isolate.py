@@ -16,8 +16,12 @@ _pids = itertools.count(1)
 class FakeIsolate:
     """`runtime.isolates.transport.Isolate`, played by a test."""
 
-    def __init__(self, listener: Listener, role: str = "work") -> None:
+    inspector: str | None = None
+
+    def __init__(self, listener: Listener, role: str = "work", *, parks_by_ending: bool = False) -> None:
         self.role = role
+        self.parks_by_ending = parks_by_ending
+        self.says_began = not parks_by_ending
         self.pid = next(_pids)
         self.sent: list[dict[str, Any]] = []  # all that it was told
         self.beat: Pulse | None = Pulse(blocked=0)
@@ -40,6 +44,9 @@ class FakeIsolate:
 
     def kill(self) -> None:
         self.killed = True
+
+    async def wait(self) -> int:
+        return 0
 
     def close(self) -> None:
         """Nothing is open."""
@@ -130,8 +137,8 @@ class Code:
         self.isolate.says(self.call("sleep", name, duration))
         return self._calls
 
-    def until(self, target: Any, name: str = "u") -> int:
-        self.isolate.says(self.call("until", name, target))
+    def until(self, target: Any, name: str = "u", **more: Any) -> int:
+        self.isolate.says(self.call("until", name, target, **more))
         return self._calls
 
     def wait(self, event_type: str = "go", name: str = "w", **options: Any) -> int:

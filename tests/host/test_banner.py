@@ -16,8 +16,10 @@ from runtime.host import banner
 from runtime.host.interpreter import Interpreter
 from runtime.host.options import Options
 from runtime.host.projects import open_project
+from runtime.host.python_launcher import PythonLauncher
 from runtime.host.recovery import Recovered
 from runtime.host.schedules import entries_of
+from runtime.host.start import Start
 from runtime.store import DamagedCatalog, DamagedJournal, NewerStore, Rebuilt, Repair, StoreError
 from wrangler_compat import Project
 
@@ -43,16 +45,17 @@ def shown(
     """What goes to standard output and to standard error."""
     out, err = io.StringIO(), io.StringIO()
     store: Any = SimpleNamespace(folder=SimpleNamespace(path=project.root / ".celld" / "state"), repair=repair)
-    interpreter = Interpreter(Path("/usr/bin/python3"), "3.13.1", (), "the project's .venv")
-    banner.show(
-        Terminal.over(out, err, format, {}),
-        Options(project.root, **options),
-        project,
-        interpreter,
-        store,
-        recovered or Recovered(0, 0, None),
-    )
+    start = started(project, Options(project.root, **options))
+    banner.show(Terminal.over(out, err, format, {}), start, store, recovered or Recovered(0, 0, None))
     return out.getvalue(), err.getvalue()
+
+
+def started(project: Project, options: Options) -> Start:
+    """The project as it was begun, on a Python of its own."""
+    folder: Any = SimpleNamespace(unclean=False)
+    interpreter = Interpreter(Path("/usr/bin/python3"), "3.13.1", (), "the project's .venv")
+    launcher = PythonLauncher(project, interpreter, folder, options.target)
+    return Start(options, (project,), [], folder, launcher, 0.0)
 
 
 def test_it_shows_what_runs_where_its_state_is_and_no_secret(project: Project) -> None:
@@ -123,8 +126,8 @@ def schedules_shown(project: Project, *, on: bool, format: Any = "text") -> str:
     scheduled = dataclasses.replace(project, workflows=(dataclasses.replace(orders, schedules=("0 3 * * 1",)),))
     at = 1_700_000_000_000
     next_times = dict.fromkeys(entries_of(scheduled), at) if on else {}
-    options = Options(project.root, schedules=on)
-    banner.show_schedules(Terminal.over(out, io.StringIO(), format, {}), options, scheduled, next_times)
+    start = started(scheduled, Options(project.root, schedules=on))
+    banner.show_schedules(Terminal.over(out, io.StringIO(), format, {}), start, next_times)
     return out.getvalue()
 
 

@@ -304,11 +304,12 @@ async def test_c083_c084_c085_a_restart_from_a_step_keeps_what_started_before_it
         ({"name": "b", "type": "sleep"}, "b"),
         ({"name": "b", "type": "teleport"}, "b"),
         ({}, "undefined"),
+        ("b", "undefined"),
     ],
     ids=repr,
 )
 async def test_c086_c087_c088_a_step_that_is_not_there_is_refused(
-    host: Host, code: Any, origin: dict[str, Any], name: str
+    host: Host, code: Any, origin: Any, name: str
 ) -> None:
     await restartable(host, code)
 

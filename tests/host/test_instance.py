@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
+from runtime.engine import Failure
 from runtime.engine import commands as cmd
 from runtime.host.instances import NotFound
 from runtime.store import Key, Line, MemoryStore, StoreUnusable
 from runtime.store.memory import MemoryJournal
 from tests.host.conftest import Hosts
+from tests.host.fake_isolate import Code
 from tests.host.virtual_clock import rest
 from tests.host.world import Host
 
@@ -400,3 +402,27 @@ async def test_who_asks_an_instance_that_has_just_gone_reaches_it_anew(host: Hos
     await host.instances.delete(A)
     with pytest.raises(NotFound):
         await host.instances.ask(A, cmd.Pause())
+
+
+@pytest.mark.parametrize(
+    ("fatal", "message"),
+    [
+        (
+            {"name": "DataCloneError", "message": "The value cannot be serialised."},
+            'The execution of the Workflow instance was terminated, as the step "a" returned a value which is not '
+            "serialisable",
+        ),
+        ({"name": "WorkflowFatalError", "message": "a bad stream"}, "a bad stream"),
+    ],
+)
+async def test_a_result_that_nothing_can_keep_ends_the_instance_whatever_its_code_would_do(
+    host: Host, code: Callable[..., Awaitable[Code]], fatal: dict[str, str], message: str
+) -> None:
+    run = await code()
+    call = run.do("a")
+    run.isolate.says(run.message("ran", call=call, attempt=1, fatal=fatal))
+    await rest()
+
+    state = await host.instances.state(Key("wf", "a"))
+    assert (state.status, state.error) == ("errored", Failure("WorkflowFatalError", message))
+    assert run.released

@@ -13,7 +13,7 @@ from runtime.cli.terminal import Terminal
 from runtime.host import reports as module
 from runtime.host.errors import ProjectError
 from runtime.host.instances import Held
-from runtime.host.isolates import Problem
+from runtime.host.problem import Problem
 from runtime.host.reports import Reports
 from runtime.store import Key, NewerStore, StoreFull, StoreUnusable
 
@@ -151,7 +151,7 @@ def test_an_isolate_that_we_kill_is_named_once_and_its_number_can_come_again(tol
 
 
 def test_code_that_does_not_load_is_shown_with_its_place(told: Told) -> None:
-    told.reports.problem("work", Problem("SyntaxError", "bad", "Traceback ...\nSyntaxError: bad", "entry.py", 3))
+    told.reports.problem(Problem("SyntaxError", "bad", "Traceback ...\nSyntaxError: bad", "entry.py", 3))
 
     assert told.err == (
         "error: The code does not load (entry.py:3)\n  Traceback ...\n  SyntaxError: bad\n"

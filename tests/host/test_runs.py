@@ -499,3 +499,23 @@ async def test_names_of_ended_runs_are_forgotten_in_the_end_those_of_living_ones
 
     assert len(host.runs._names) == 5
     assert [host.runs.name(code.run) is not None for code in (long, runs[0], runs[-1])] == [True, False, True]
+
+
+async def test_a_run_that_the_isolate_has_lost_begins_anew_and_not_at_once_when_it_had_not_got_anywhere(
+    host: Host,
+) -> None:
+    isolate = host.serve()
+    code = await host.code(isolate)
+
+    isolate.says(code.message("lost", reason="message too big"))
+    await rest()
+    assert len(isolate.codes("a")) == 1
+    await host.later(1)
+    _, again = isolate.codes("a")
+    again.step()
+    again.isolate.says(again.message("lost", reason="message too big"))
+    await rest()
+    await host.later(0)
+
+    assert len(isolate.codes("a")) == 3
+    assert host.err.getvalue().count("wf/a: the connection to its run broke: message too big") == 1

@@ -11,7 +11,11 @@ import pytest
 
 from runtime.engine import commands as cmd
 from runtime.host.isolates import Isolates, Loaded
+from runtime.host.launcher import RunningIsolate
+from runtime.host.roles import ROLES, Kind, has
+from runtime.host.run import Run
 from runtime.host.stuck import OUTSIDE, UNHEARD, StuckWatch
+from runtime.isolates.transport import Listener
 from runtime.store import Key
 from tests.host.fake_isolate import FakeIsolate
 from tests.host.virtual_clock import rest
@@ -24,10 +28,11 @@ pytestmark = pytest.mark.asyncio
 class Watched:
     """A watch over one isolate, which looks when the test says so."""
 
-    def __init__(self, host: Host, isolate: FakeIsolate, *, requests: bool = False) -> None:
+    def __init__(self, host: Host, isolate: FakeIsolate, *, requests: bool = False, kills: bool = True) -> None:
         self.isolate = isolate
-        loaded: Any = SimpleNamespace(isolate=isolate, role=isolate.role)
-        current = {"front": None, "work": None, isolate.role: loaded}
+        nothing: frozenset[str] = frozenset()
+        loaded = Loaded(cast(RunningIsolate, isolate), cast(Kind, isolate.role), nothing, nothing, nothing, "")
+        current = {role: loaded if has(isolate.role, role) else None for role in ROLES}
         self.isolates: Any = SimpleNamespace(current=current)
         self.said: list[str] = []
         self.failures: list[Exception] = []
@@ -38,8 +43,9 @@ class Watched:
             host.clock,
             has_requests=lambda: requests,
             printed=self.printed.extend,
-            report=lambda loaded, reason: self.said.append(reason),
+            report=lambda loaded, reason, killed: self.said.append(reason),
             failed=self.failures.append,
+            kills=kills,
         )
 
     async def look(self, pulse: Pulse | None) -> str | None:
@@ -48,7 +54,7 @@ class Watched:
         self.said.clear()
         watching = asyncio.create_task(self.watch.watch())
         await rest()
-        self.watch.look_now(cast(Any, None))
+        self.watch.look_now(cast(Run, SimpleNamespace(isolate=FakeIsolate(cast(Listener, None)))))
         await rest()
         watching.cancel()
         await asyncio.wait([watching])
@@ -197,3 +203,61 @@ async def test_what_blocked_code_has_printed_is_shown_all_the_same(host: Host) -
     assert await watched.look(Pulse(blocked=20.0, log=[line])) is None
 
     assert watched.printed == [line]
+
+
+async def one_thread(host: Host) -> tuple[FakeIsolate, Watched]:
+    """An isolate that does everything on one thread, and the watch over it."""
+    isolate = host.serve(parks_by_ending=True)
+    isolate.role = "both"
+    return isolate, Watched(host, isolate)
+
+
+async def test_where_one_thread_does_everything_code_that_was_given_up_is_what_blocks(host: Host) -> None:
+    isolate, watched = await one_thread(host)
+    code, other = await host.code(isolate, "a"), await host.code(isolate, "b")
+    code.do("a", {"timeout": "10 seconds", "retries": {"limit": 0, "delay": 0}})
+    other.do("b", {"timeout": "1 hour"})
+    assert await watched.look(None) is None
+
+    await host.later(9.999)
+    assert await watched.look(None) is None
+    await host.later(0.001)
+    watched.watch.look_now(cast(Run, SimpleNamespace(isolate=isolate)))
+    await host.later(UNHEARD)
+
+    assert await watched.look(None) == "a step that was given up still blocks, for 11 s now"
+    assert isolate.killed
+
+
+async def test_code_that_was_given_up_and_yields_is_not_what_blocks_later(host: Host) -> None:
+    isolate, watched = await one_thread(host)
+    (await host.code(isolate)).do("a", {"timeout": "1 hour"})
+    watched.watch.look_now(cast(Run, SimpleNamespace(isolate=isolate)))
+    assert await watched.look(Pulse(blocked=0)) is None
+
+    await host.later(60)
+    assert await watched.look(None) is None
+    await host.later(60)
+    assert await watched.look(None) is None
+
+
+async def test_requests_that_block_have_half_a_minute(host: Host) -> None:
+    isolate = FakeIsolate(host.dispatch, "both")
+    watched = Watched(host, isolate, requests=True)
+
+    assert await watched.look(None) is None
+    await host.later(OUTSIDE - 0.001)
+    assert await watched.look(None) is None
+    await host.later(0.001)
+    assert await watched.look(None) == "the code has blocked for 30 s"
+
+
+async def test_what_is_to_be_inspected_is_named_and_lives(host: Host) -> None:
+    isolate = FakeIsolate(host.dispatch, "both")
+    watched = Watched(host, isolate, requests=True, kills=False)
+
+    assert await watched.look(None) is None
+    await host.later(OUTSIDE)
+
+    assert await watched.look(None) == "the code has blocked for 30 s"
+    assert not isolate.killed

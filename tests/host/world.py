@@ -63,9 +63,9 @@ class Host(Shell):
         self.workflows = workflows
         self.instances.declare(workflows)
 
-    def serve(self, classes: Iterable[str] = ("Wf",)) -> FakeIsolate:
+    def serve(self, classes: Iterable[str] = ("Wf",), *, parks_by_ending: bool = False) -> FakeIsolate:
         """An isolate has loaded the code."""
-        isolate = FakeIsolate(self.dispatch)
+        isolate = FakeIsolate(self.dispatch, parks_by_ending=parks_by_ending)
         self.runs.serve(isolate, self.workflows, classes)
         return isolate
 

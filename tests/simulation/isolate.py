@@ -25,6 +25,9 @@ class Judge(Watcher, Protocol):
 class ScriptedIsolate:
     """`runtime.isolates.transport.Isolate` without a process."""
 
+    says_began = True
+    parks_by_ending = False
+
     def __init__(self, listener: Listener, programs: Mapping[str, Program], judge: Judge) -> None:
         self.role = "work"
         self.pid = next(_pids)

@@ -1,0 +1,29 @@
+"""Why the project's code cannot serve, as terminal and error page show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why an isolate cannot serve: what its code raised, and where."""
+
+    name: str
+    message: str
+    traceback: str
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def place(self) -> str | None:
+        """Where it is, as an editor takes it."""
+        return None if self.file is None else f"{self.file}:{self.line}"
+
+
+class DoesNotLoad(Exception):
+    """The code was found not to load before there was an isolate to say so."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem

@@ -1,0 +1,93 @@
+"""Which files a reload is for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from runtime.host.sources import Inputs, Sources
+from wrangler_compat import load_project
+
+
+def sources(folder: Path, main: str, inputs: Inputs = lambda: None) -> Sources:
+    path = folder / main
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    flags = '"compatibility_flags": ["python_workers"], ' if main.endswith(".py") else ""
+    text = f'{{"name": "w", "main": "{main}", {flags}"compatibility_date": "2026-01-01"}}'
+    (folder / "wrangler.jsonc").write_text(text)
+    return Sources([load_project(folder, environ={})], folder / ".celld" / "state", inputs)
+
+
+@pytest.mark.parametrize(
+    ("path", "included"),
+    [
+        ("src/entry.py", True),
+        ("tests/test_a.py", True),
+        ("src/page.html", True),
+        ("out/page.html", False),
+        ("src/index.ts", False),
+        ("wrangler.jsonc", True),
+        (".env.local", True),
+        ("node_modules/a/a.py", False),
+        (".venv/a.py", False),
+        (".celld/state/a.py", False),
+    ],
+)
+def test_of_a_python_project_the_code_and_what_lies_beside_the_main_module(
+    tmp_path: Path, path: str, included: bool
+) -> None:
+    assert sources(tmp_path, "src/entry.py").include(tmp_path / path) == included
+
+
+@pytest.mark.parametrize("path", ["src/index.ts", "lib/a.tsx", "b.mjs", "data.json", "x.wasm", "q.sql", "package.json"])
+def test_of_a_javascript_project_whatever_a_build_may_read_as_long_as_none_has_told(tmp_path: Path, path: str) -> None:
+    found = sources(tmp_path, "src/index.ts")
+
+    assert found.include(tmp_path / path)
+    assert not found.include(tmp_path / "node_modules" / path)
+    assert not found.include(tmp_path / "README.md")
+
+
+def test_after_a_build_what_it_read_and_its_settings(tmp_path: Path) -> None:
+    read = frozenset({tmp_path / "src" / "index.ts", tmp_path / "src" / "prompt.tpl"})
+    found = sources(tmp_path, "src/index.ts", lambda: read)
+
+    assert all(map(found.include, read))
+    assert found.include(tmp_path / "tsconfig.json")
+    assert found.include(tmp_path / "wrangler.jsonc")
+    assert not found.include(tmp_path / "src" / "index.test.ts")
+
+
+def test_what_a_build_read_outside_of_the_project_but_no_package(tmp_path: Path) -> None:
+    shared, package = tmp_path / "shared" / "a.ts", tmp_path / "node_modules" / "p" / "index.js"
+    for path in (shared, package):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    project = tmp_path / "app"
+    written = project / ".celld" / "state" / "build" / "entry.mjs"
+    found = sources(project, "index.ts", lambda: frozenset({project / "index.ts", shared, package, written}))
+
+    assert found.include(shared) and not found.include(package) and not found.include(written)
+    assert found.folders() == [project, shared.parent]
+
+
+def test_a_symbolic_link_to_the_project_does_not_hide_what_the_build_read(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    found = sources(tmp_path / "link", "index.ts", lambda: frozenset({real / "index.ts"}))
+
+    assert found.include(tmp_path / "link" / "index.ts")
+
+
+def test_what_was_written_after_a_moment(tmp_path: Path) -> None:
+    found = sources(tmp_path, "index.ts")
+    (tmp_path / "later.ts").touch()
+    for name in ("index.ts", "wrangler.jsonc"):
+        os.utime(tmp_path / name, (1000, 1000))
+    os.utime(tmp_path / "later.ts", (2000, 2000))
+
+    assert found.changed_since(1500) == {tmp_path / "later.ts"}

@@ -1,0 +1,118 @@
+"""More than Workflows: projects started together, Cron Triggers, the inspector, what is shown at start."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.dev import Dev, dev
+from tests.javascript.e2e.typescript import write_typescript
+
+pytestmark = [pytest.mark.usefixtures("tools"), pytest.mark.timeout(120)]
+
+SHOP = """
+export default {
+  async fetch(request, env) {
+    const found = await routes(request, env.REPORT_FLOW);
+    if (found) return found;
+    return new Response(`shop, and ${await (await env.API.fetch("http://api/")).text()}`);
+  },
+};
+"""
+
+API = """
+import { WorkflowEntrypoint } from "cloudflare:workers";
+
+export class ReportFlow extends WorkflowEntrypoint {
+  async run(event, step) {
+    return await step.do("greet", async () => `hello ${event.payload.name}`);
+  }
+}
+
+export default { fetch: () => new Response("api") };
+"""
+
+CRON = """
+export default {
+  fetch: () => new Response("hello"),
+  async scheduled(controller) {
+    if (controller.cron === "bad") throw new TypeError("no cron");
+    console.log("fired", controller.cron, new Date(controller.scheduledTime).toISOString());
+  },
+};
+"""
+
+
+def test_projects_that_are_started_together_reach_each_other(tmp_path: Path) -> None:
+    foreign = {"name": "report-flow", "binding": "REPORT_FLOW", "class_name": "ReportFlow", "script_name": "api"}
+    services = [{"binding": "API", "service": "api"}]
+    shop = write_typescript(tmp_path / "shop", SHOP, name="shop", workflows=[foreign], services=services)
+    api = write_typescript(tmp_path / "api", API, "ReportFlow", name="api")
+    with dev(shop, others=[api]) as server:
+        assert server.get("/").text == "shop, and api"
+        server.json("/create?id=a", "POST", json={"name": "ada"})
+        seen = server.until("/status?id=a", lambda seen: seen["status"] == "complete")
+        assert seen["output"] == "hello ada"
+
+        (api / "src" / "index.ts").write_text(API.replace('"api"', '"new api"'))
+        server.printed("Reloaded")
+        assert server.get("/").text == "shop, and new api"
+
+
+def test_what_is_not_started_with_it_is_named(tmp_path: Path) -> None:
+    services = [{"binding": "API", "service": "api"}]
+    shop = write_typescript(tmp_path / "shop", SHOP, name="shop", workflows=[], services=services)
+    with dev(shop, "--no-watch") as server:
+        server.printed('the Worker "api" is not started')
+
+
+@pytest.fixture
+def cron(tmp_path: Path) -> Path:
+    return write_typescript(tmp_path / "cron", CRON, triggers={"crons": ["*/5 * * * *"]})
+
+
+def fire(server: Dev, query: str) -> tuple[int, str]:
+    answer = server.get(f"/cdn-cgi/handler/scheduled?{query}")
+    return answer.status_code, answer.text
+
+
+def test_a_cron_trigger_is_shown_and_can_be_fired_by_hand(cron: Path) -> None:
+    with dev(cron, "--no-watch") as server:
+        server.printed("Cron Trigger */5 * * * * of worker: next ")
+
+        assert fire(server, "cron=*+*+*+*+*&time=1700000000000") == (200, "ok")
+        server.printed("fired * * * * * 2023-11-14T22:13:20.000Z")
+        assert fire(server, "cron=bad") == (500, "exception")
+        server.printed("The scheduled handler of worker failed: TypeError: no cron")
+        server.printed("src/index.ts:5")
+
+
+def test_the_inspectors_address_is_printed(cron: Path) -> None:
+    with dev(cron, "--no-watch", "--inspect") as server:
+        line = server.printed("Inspector on ")
+        assert re.search(r"on 127\.0\.0\.1:\d+", line)
+
+
+def test_code_that_throws_while_it_is_loaded_is_shown_with_its_line(tmp_path: Path) -> None:
+    project = write_typescript(tmp_path / "w", "const x = undefined;\nx.y;\nexport default { fetch() {} };\n")
+    with dev(project) as server:
+        server.printed("The code does not load (src/index.ts:2)")
+        assert "index.ts:2" in server.get("/").text
+
+
+def test_an_error_of_a_request_is_shown_with_its_source(tmp_path: Path) -> None:
+    code = """
+    function inner(): never {
+      throw new RangeError("too far");
+    }
+    export default { fetch: async () => inner() };
+    """
+    with dev(write_typescript(tmp_path / "w", code), "--no-watch") as server:
+        answer = server.get("/", headers={"accept": "application/json"})
+
+        assert answer.status_code == 500
+        error = answer.json()["error"]
+        assert (error["name"], error["file"], error["line"]) == ("RangeError", "src/index.ts", 3)
+        server.printed("A request failed in the Worker (src/index.ts:3)")

@@ -1,0 +1,117 @@
+"""Reloads under steady load: no request fails, and what a Durable Object counts is what clients were told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.dev import Dev, dev
+from tests.javascript.e2e.typescript import write_code, write_typescript
+
+pytestmark = [pytest.mark.usefixtures("tools"), pytest.mark.timeout(300)]
+
+RELOADS = 20
+CLIENTS = 3
+
+PLAIN = """
+export default {
+  fetch: async () => {
+    await scheduler.wait(5);
+    return Response.json({ version: "VERSION 0" });
+  },
+};
+"""
+
+COUNTER = """
+import { DurableObject } from "cloudflare:workers";
+
+export class Counter extends DurableObject {
+  async increment() {
+    const value = ((await this.ctx.storage.get("value")) ?? 0) + 1;
+    await this.ctx.storage.put("value", value);
+    return value;
+  }
+}
+
+export default {
+  async fetch(request, env) {
+    const value = await env.COUNTER.get(env.COUNTER.idFromName("one")).increment();
+    return Response.json({ value, version: "VERSION 0" });
+  },
+};
+"""
+
+
+class Load:
+    """Clients that ask again and again, each as soon as it has its answer."""
+
+    def __init__(self, server: Dev) -> None:
+        self._server = server
+        self._over = threading.Event()
+        self.answers: list[Any] = []
+        self.failures: list[str] = []
+
+    def ask(self) -> None:
+        while not self._over.is_set():
+            try:
+                answer = self._server.get("/")
+            except httpx.HTTPError as error:
+                self.failures.append(repr(error))
+                return
+            if answer.is_success:
+                self.answers.append(answer.json())
+            else:
+                self.failures.append(f"{answer.status_code} {answer.text}")
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        clients = [threading.Thread(target=self.ask) for _ in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            for client in clients:
+                client.join()
+
+
+def reload_under_load(server: Dev, project: Path, code: str) -> Load:
+    load = Load(server)
+    with load.running():
+        for number in range(1, RELOADS + 1):
+            mark = len(server.lines)
+            write_code(project, code.replace("VERSION 0", f"VERSION {number}"))
+            server.printed("Reloaded", since=mark)
+    return load
+
+
+def test_no_request_fails(tmp_path: Path) -> None:
+    project = write_typescript(tmp_path / "w", PLAIN)
+    with dev(project) as server:
+        load = reload_under_load(server, project, PLAIN)
+
+        assert load.failures == []
+        assert server.json("/")["version"] == f"VERSION {RELOADS}"
+
+
+def test_no_increment_of_a_durable_object_is_lost_or_made_twice(tmp_path: Path) -> None:
+    project = write_typescript(
+        tmp_path / "w",
+        COUNTER,
+        durable_objects={"bindings": [{"name": "COUNTER", "class_name": "Counter"}]},
+        migrations=[{"tag": "v1", "new_sqlite_classes": ["Counter"]}],
+    )
+    with dev(project) as server:
+        load = reload_under_load(server, project, COUNTER)
+
+        assert load.failures == []
+        values = [answer["value"] for answer in load.answers]
+        assert sorted(values) == list(range(1, len(values) + 1))
+        assert server.json("/") == {"value": len(values) + 1, "version": f"VERSION {RELOADS}"}
