@@ -6,12 +6,12 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import processes, session
 from bench.rows import ROWS
-from bench.sides import NotHere, Side, celld, wrangler
+from bench.sides import POWER, PROCESS, NotHere, Side, celld, celld_js, wrangler
 from bench.sizes import FULL, QUICK
 from bench.table import table, write_json
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say("Memory and processes are read from Linux's /proc, which is not here.")
         return 1
     rows = [row for row in ROWS if not options.rows or row.name in options.rows]
-    sides = _sides(options.wrangler)
+    sides = _sides(options)
     sizes = QUICK if options.quick else FULL
     _say(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; " + "; ".join(s.version for s in sides))
     results = asyncio.run(session.run(rows, sides, options.rounds, sizes, _say))
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(f"Load after each round: {', '.join(f'{load:.1f}' for load in results.load)}. All figures: {file}")
     for failure in results.failures:
         _say(f"failed: {failure}")
-    return int(any(sides[0].name in failure for failure in results.failures))
+    return int(any(f", {side.name}: " in failure for side in sides if side.ours for failure in results.failures))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -43,19 +43,28 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("rows", nargs="*", metavar="ROW", choices=[[], *(row.name for row in ROWS)], default=[])
     parser.add_argument("--rounds", type=int, default=3, help="how often everything is measured (default: 3)")
     parser.add_argument("--no-wrangler", dest="wrangler", action="store_false", help="measure celld-py alone")
+    parser.add_argument("--no-js", dest="javascript", action="store_false", help="measure celld-py with Python alone")
+    parser.add_argument(
+        "--power", action="store_true", help="celld-py syncs each commit, as wrangler dev's workerd does"
+    )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that the bench works, not how fast")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR", help="where the figures are kept")
     parser.epilog = "Rows: " + ", ".join(row.name for row in ROWS)
     return parser
 
 
-def _sides(with_wrangler: bool) -> list[Side]:
-    sides = [celld()]
-    if with_wrangler:
+def _sides(options: argparse.Namespace) -> list[Side]:
+    durability = POWER if options.power else PROCESS
+    sides = [celld(durability)]
+    wanted: list[tuple[str, bool, Callable[[], Side]]] = [
+        ("celld-py dev with JavaScript", options.javascript, lambda: celld_js(durability)),
+        ("wrangler dev", options.wrangler, wrangler),
+    ]
+    for name, is_wanted, side in wanted:
         try:
-            sides.append(wrangler())
+            sides += [side()] if is_wanted else []
         except NotHere as reason:
-            _say(f"wrangler dev is missing from this run: {reason}.")
+            _say(f"{name} is missing from this run: {reason}.")
     return sides
 
 

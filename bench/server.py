@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -141,7 +142,7 @@ async def status(client: Client, workflow: str, id: str) -> Any:
 
 
 def _free_port() -> int:
-    for port in PORTS:
+    for port in random.sample(PORTS, len(PORTS)):  # another bench may be running
         with socket.socket() as sock, contextlib.suppress(OSError):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""The two servers that are compared, and where they are found."""
+"""The servers that are compared, and where they are found."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runtime.host.errors import CelldError
+from runtime.javascript.tools import find_tools
+
 ROOT = Path(__file__).resolve().parent.parent
 WORKER = ROOT / "bench" / "worker"
 TWIN = ROOT / "bench" / "twin"
@@ -19,7 +22,10 @@ NODE_VARIABLE = "CELLD_PY_BENCH_NODE"
 WRANGLER_VARIABLE = "CELLD_PY_BENCH_WRANGLER"
 
 CELLD = "celld-py dev"
+CELLD_JS = "celld-py dev, JS"
 WRANGLER = "wrangler dev"
+
+PROCESS, POWER = "process", "power"  # what celld-py's acknowledged work survives; its default is the first
 
 
 class NotHere(Exception):
@@ -39,18 +45,34 @@ class Side:
     @property
     def ours(self) -> bool:
         """Whether it is celld-py."""
-        return self.name == CELLD
+        return self.name in (CELLD, CELLD_JS)
+
+    @property
+    def main(self) -> str:
+        """The file of the project that holds the Worker."""
+        return "src/main.py" if self.project == WORKER else "src/main.js"
 
 
-def celld() -> Side:
-    """This checkout's `celld-py dev`, in the interpreter that runs the bench."""
+def celld(durability: str = PROCESS) -> Side:
+    """This checkout's `celld-py dev` with the Worker in Python, in the interpreter that runs the bench."""
+    return _celld(CELLD, WORKER, durability, f"Python {sys.version.split()[0]}")
 
+
+def celld_js(durability: str = PROCESS) -> Side:
+    """This checkout's `celld-py dev` with the Worker in JavaScript; raises `NotHere` without workerd and esbuild."""
+    try:
+        tools = find_tools(None, lambda note: None)
+    except CelldError as error:
+        raise NotHere(str(error)) from error
+    return _celld(CELLD_JS, TWIN, durability, _said([str(tools.workerd), "--version"]).strip())
+
+
+def _celld(name: str, project: Path, durability: str, version: str) -> Side:
     def command(project: Path, port: int, state: Path) -> list[str]:
         main = [sys.executable, "-m", "runtime.cli.main", "dev", str(project)]
-        return [*main, "--port", str(port), "--persist-to", str(state)]
+        return [*main, "--port", str(port), "--persist-to", str(state), "--durability", durability]
 
-    version = f"Python {sys.version.split()[0]}"
-    return Side(CELLD, WORKER, command, {"PYTHONPATH": str(ROOT)}, version)
+    return Side(name, project, command, {"PYTHONPATH": str(ROOT)}, version)
 
 
 def wrangler() -> Side:

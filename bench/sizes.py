@@ -16,6 +16,8 @@ class Sizes:
     creates: int = 100  # creates, one after another
     burst: int = 200  # creates at once
     ticks: int = 50  # steps before the kill
+    edits: int = 5  # of the Worker's source
+    warm: int = 1000  # instances that are complete before memory is read
     sleepers: int = 1000
     many_sleepers: int = 100_000  # catalog rows
     many_files: int = 5000  # how many of them get a journal file of their own
@@ -36,6 +38,8 @@ QUICK = Sizes(
     creates=3,
     burst=5,
     ticks=3,
+    edits=1,
+    warm=5,
     sleepers=5,
     many_sleepers=200,
     many_files=5,

@@ -11,15 +11,15 @@ from typing import Any
 
 from bench.rows.types import Metric, Row
 from bench.session import Results
-from bench.sides import CELLD, WRANGLER
+from bench.sides import CELLD, CELLD_JS, WRANGLER
 
 NONE = "-"
 
 
 def table(rows: Sequence[Row], results: Results) -> str:
-    """One line for each figure: the medians of both sides, their ratio, and what raw SQLite would allow."""
+    """One line for each figure: the medians of all sides, ours to theirs, and what raw SQLite would allow."""
     lines = [
-        ("", CELLD, WRANGLER, "ratio", "raw SQLite", "of raw", "goal"),
+        ("", CELLD, CELLD_JS, WRANGLER, "ratio", "ratio, JS", "raw SQLite", "of raw", "goal", "goal, JS"),
         *(_line(metric, results) for row in rows for metric in row.metrics),
     ]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
@@ -35,19 +35,26 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _line(metric: Metric, results: Results) -> tuple[str, ...]:
-    ours, theirs = (results.median(metric.key, side) for side in (CELLD, WRANGLER))
+    ours, ours_js, theirs = (results.median(metric.key, side) for side in (CELLD, CELLD_JS, WRANGLER))
     limit = None if metric.limit is None else metric.limit(results.raw_medians())
     title = f"{metric.title} ({metric.unit})" if metric.unit else metric.title
     share = _ratio(ours, limit, True) if metric.more_is_better else _ratio(limit, ours, True)
     return (
         title,
         _number(ours),
+        _number(ours_js),
         _number(theirs),
-        _ratio(ours, theirs, metric.more_is_better) + ("x" if _comparable(ours, theirs) else ""),
+        _times(ours, theirs, metric),
+        _times(ours_js, theirs, metric),
         _number(limit),
         share,
         metric.goal or NONE,
+        metric.js_goal or NONE,
     )
+
+
+def _times(ours: float | None, theirs: float | None, metric: Metric) -> str:
+    return _ratio(ours, theirs, metric.more_is_better) + ("x" if _comparable(ours, theirs) else "")
 
 
 def _comparable(ours: float | None, theirs: float | None) -> bool:

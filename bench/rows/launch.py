@@ -15,4 +15,4 @@ async def launch(stage: Stage) -> Sample:
         server.kill()
 
 
-LAUNCH = Row("launch", (Metric("launch", "launch to first response", "s", False, "< 0.8"),), launch)
+LAUNCH = Row("launch", (Metric("launch", "launch to first response", "s", False, "< 0.8", js_goal="< 1"),), launch)

@@ -6,7 +6,7 @@ import asyncio
 
 from bench import fabricate, processes
 from bench.rows.types import Metric, Row, Sample, Stage
-from bench.server import Server, running, status
+from bench.server import Server, finished, running, status
 
 LOOK = 0.1
 ASLEEP = ("waiting", "running")  # the official local engine calls a sleeping instance running
@@ -32,6 +32,26 @@ async def sleepers(stage: Stage) -> Sample:
         return {
             "sleepers": processes.pss(server.pids) - memory,
             "sleepers_files": processes.descriptors(server.pids) - files,
+        }
+
+
+async def warm(stage: Stage) -> Sample:
+    """Memory after many instances have come and gone, and what sleeping ones add to that."""
+    sizes = stage.sizes
+    async with running(stage.side, stage.folder, sizes.patience) as server:
+        async with server.client() as client, asyncio.timeout(3 * sizes.patience):
+            order = {"workflow": "steps", "prefix": "warm", "count": sizes.warm, "params": {"n": 1}}
+            assert await client.post("/batch", order) == {"made": sizes.warm}
+            for i in range(sizes.warm):
+                await finished(client, "steps", f"warm{i}", LOOK, sizes.patience)
+        await asyncio.sleep(sizes.settle)
+        memory, files = processes.pss(server.pids), processes.descriptors(server.pids)
+        await _asleep(server, "asleep", sizes.sleepers, 3 * sizes.patience)
+        await asyncio.sleep(sizes.settle)
+        return {
+            "warm": memory,
+            "warm_sleepers": processes.pss(server.pids) - memory,
+            "warm_files": processes.descriptors(server.pids) - files,
         }
 
 
@@ -71,6 +91,16 @@ IDLE = Row(
         Metric("idle_files", "open descriptors, idle", "", False),
     ),
     idle,
+)
+WARM = Row(
+    "warm",
+    (
+        Metric("warm", "memory of all processes after 1,000 instances", "MB", False, js_goal="< 220"),
+        Metric("warm_sleepers", "memory that 1,000 sleepers then add", "MB", False, js_goal="< 25"),
+        Metric("warm_files", "open descriptors that they add", "", False, js_goal="0"),
+    ),
+    warm,
+    most_rounds=1,
 )
 SLEEPERS = Row(
     "sleepers",

@@ -90,11 +90,11 @@ ONE_STEP = Row(
 )
 SEQUENTIAL = Row(
     "sequential",
-    (Metric("sequential", "1,000 steps in one workflow", "steps/s", True, ">= 8x", _two_commits),),
+    (Metric("sequential", "1,000 steps in one workflow", "steps/s", True, ">= 8x", _two_commits, ">= 4x"),),
     sequential,
 )
 WIDE = Row(
     "wide",
-    (Metric("wide", "200 instances of 10 steps at once", "steps/s", True, ">= 14x", _two_rows),),
+    (Metric("wide", "200 instances of 10 steps at once", "steps/s", True, ">= 14x", _two_rows, ">= 5x"),),
     wide,
 )

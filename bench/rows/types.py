@@ -21,9 +21,10 @@ class Metric:
     title: str
     unit: str
     more_is_better: bool
-    goal: str = ""
+    goal: str = ""  # of celld-py with a Worker in Python
     # What raw SQLite allows at most, from the figures of `bench.raw`; None where that is no measure.
     limit: Callable[[Mapping[str, float]], float] | None = None
+    js_goal: str = ""  # of celld-py with the same Worker in JavaScript
 
     @property
     def failed(self) -> float:

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections import Counter, deque
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,21 +15,16 @@ from random import Random
 
 from tests.crash.clients import Clients, Refused
 from tests.crash.effects import EffectFile, Judge
-from tests.crash.moments import ALL, FRONT, HOST, WORK, Moment, named_points, plan
+from tests.crash.moments import ALL, FRONT, HOST, WORK, WORKERD, Moment, named_points, plan
 from tests.crash.orders import Order, Orders
-from tests.crash.project import LAST, SEEN, make_project
-from tests.dev import Dev, NotSeen, eventually, isolates
+from tests.crash.project import LAST, PYTHON, Subject
+from tests.dev import Dev, NotSeen, eventually, isolates, workerds
 
 OPTIONS = ("--no-watch", "--hibernate-after", "0.05")
 POINT_PATIENCE = 4.0  # seconds until a point counts as not passed
 TRIES = 5  # for a point that is not passed
 LATEST = 1.0  # seconds after work is in flight until a kill at any moment
 COMPLETE = 30.0  # seconds in which everything under way has to end once nothing is killed any more
-EXPECTED_ERRORS = (
-    "isolate was ended by signal 9",
-    "The isolate that answered this request ended",
-    "of knock-1 failed: RuntimeError: nobody opens",
-)
 
 
 @dataclass
@@ -60,28 +56,31 @@ class Report:
         return "\n".join([*lines, f"{len(self.violations)} violations"])
 
 
-def run_campaign(folder: Path, kills: int, seed: int) -> Report:
-    """Kill the server of a new project in ``folder`` that many times."""
+def run_campaign(folder: Path, kills: int, seed: int, subject: Subject = PYTHON, points: Sequence[str] = ()) -> Report:
+    """Kill the server of a new project in ``folder`` that many times; at all its named points, or at some."""
     began = time.monotonic()
     effects = folder / "effects.jsonl"
-    report = Report(seed, named_points())
-    with closing(Dev(make_project(folder / "journeys", effects), OPTIONS, {})) as server:
-        campaign = _Campaign(server, EffectFile(effects, LAST), report, folder / "printed.log")
+    report = Report(seed, list(points) or [point for point in named_points() if point not in subject.never_passed])
+    with (
+        subject.recording(effects) as place,
+        closing(Dev(subject.make(folder / "journeys", place), OPTIONS, {})) as server,
+    ):
+        campaign = _Campaign(server, EffectFile(effects, LAST), report, folder / "printed.log", subject)
         campaign.run(kills)
     report.seconds = time.monotonic() - began
     return report
 
 
 class _Campaign:
-    def __init__(self, server: Dev, effects: EffectFile, report: Report, log: Path) -> None:
-        self.server, self.effects, self.report, self.log = server, effects, report, log
+    def __init__(self, server: Dev, effects: EffectFile, report: Report, log: Path, subject: Subject) -> None:
+        self.server, self.effects, self.report, self.log, self.subject = server, effects, report, log, subject
         self.random = Random(report.seed)
         self.orders = Orders()
         self.clients = Clients(server, self.orders, effects.path, report.seed)
 
     def run(self, kills: int) -> None:
         """Kill, then let everything come to its end, then look at everything."""
-        moments = deque(plan(kills, self.report.points, self.random))
+        moments = deque(plan(kills, self.report.points, self.random, self.subject.victims))
         self.clients.start()
         while moments or self.report.kills.total() < kills:
             moment = moments.popleft() if moments else Moment(HOST)
@@ -131,12 +130,14 @@ class _Campaign:
 
     def _strike(self, moment: Moment) -> None:
         """Kill somebody now."""
-        if moment.victim in (WORK, FRONT):
+        if moment.victim in (WORK, FRONT, WORKERD):
             self._kill_isolate(moment)
             return
         assert self.server.process is not None
         with suppress(ProcessLookupError):
             if moment.victim == ALL:
+                for pid in workerds(self.server.process.pid):  # in a group of its own
+                    os.kill(pid, signal.SIGKILL)
                 os.killpg(self.server.process.pid, signal.SIGKILL)
             else:
                 os.kill(self.server.process.pid, signal.SIGKILL)
@@ -145,9 +146,7 @@ class _Campaign:
 
     def _kill_isolate(self, moment: Moment) -> None:
         """Kill an isolate: what was under way has to end without the host being started again."""
-        front = self.clients.insist("/front")
-        assert self.server.process is not None
-        pid = front if moment.victim == FRONT else next((p for p in isolates(self.server.process.pid) if p != front), 0)
+        pid = self._isolate(moment.victim)
         if not pid:
             return
         with suppress(ProcessLookupError):
@@ -159,6 +158,15 @@ class _Campaign:
         except NotSeen:
             stuck = [order.id for order in under_way if not order.complete]
             self.report.violations.append(f"after a kill ({moment.name}) {stuck} did not end in {COMPLETE:g} s")
+
+    def _isolate(self, victim: str) -> int:
+        """The process of an isolate; 0 while there is none."""
+        assert self.server.process is not None
+        host = self.server.process.pid
+        if victim == WORKERD:
+            return next(iter(workerds(host)), 0)
+        front = int(self.clients.insist("/front"))
+        return front if victim == FRONT else next((pid for pid in isolates(host) if pid != front), 0)
 
     def _count(self, moment: Moment) -> bool:
         """The host is dead: whether this kill counts."""
@@ -204,7 +212,7 @@ class _Campaign:
             log.writelines(f"{line}\n" for line in lines)
         for line, detail in itertools.zip_longest(lines, lines[1:], fillvalue=""):
             wrong = line.startswith(("error:", "Traceback")) or "never retrieved" in line
-            if wrong and not any(expected in line + detail for expected in EXPECTED_ERRORS):
+            if wrong and not any(expected in line + detail for expected in self.subject.expected_errors):
                 self.report.violations.append(f"it printed: {line} {detail.strip()}")
 
     # ----------------------------------------------------------------------------------------------------------- end
@@ -242,7 +250,7 @@ class _Campaign:
     def _judge(self) -> None:
         self.effects.read()
         self.report.orders = len(self.orders.all())
-        self.report.violations += Judge(SEEN).violations(self.effects.effects)
+        self.report.violations += Judge(self.subject.seen).violations(self.effects.effects)
         self.report.violations += self.orders.problems
         for order in self.orders.all():
             if order.deleted_at is not None:

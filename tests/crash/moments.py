@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -21,8 +21,24 @@ FOLLOWS = {
 }
 
 HOST, WORK, FRONT, ALL = "host", "work isolate", "front isolate", "host and isolates"
-VICTIMS = (HOST, WORK, FRONT, ALL)
-_WEIGHTS = (4, 3, 1, 3)
+WORKERD = "workerd"
+
+# Who may be killed, and how often beside the others: of a Python project, and of a JavaScript one.
+Victims = Mapping[str, int]
+PYTHON: Victims = {HOST: 4, WORK: 3, FRONT: 1, ALL: 3}
+JAVASCRIPT: Victims = {HOST: 3, WORKERD: 4, ALL: 3}
+
+# What is committed and not yet acted on is what a crash could lose or do twice.
+BETWEEN_COMMIT_AND_EFFECT = (
+    "journal.after_commit",
+    "instance.before_effects",
+    "instance.after_effects",
+    "binding.before_answer",
+    "lost.after_commit",
+)
+OF_STREAMS = ("block.before_commit", "block.after_commit")  # steps of the Python project return none
+JAVASCRIPT_POINTS = (*BETWEEN_COMMIT_AND_EFFECT, *BETWEEN_COMMIT_AND_EFFECT, *OF_STREAMS)
+
 _TURNS = (1, 2, 3)  # at which pass of a point it strikes
 _OFTEN = ("binding.", "instance.", "journal.")  # points that are passed many times a second
 
@@ -54,14 +70,14 @@ def named_points() -> list[str]:
     return sorted({name for file in files for name in POINT.findall(file.read_text()) if file.name != "faults.py"})
 
 
-def plan(kills: int, points: Sequence[str], random: Random) -> list[Moment]:
+def plan(kills: int, points: Sequence[str], random: Random, victims: Victims = PYTHON) -> list[Moment]:
     """At least that many moments: every victim at any moment, then every point and what chance adds, shuffled."""
-    victims = [Moment(victim) for victim in VICTIMS]
+    first = [Moment(victim) for victim in victims]
     groups = [_at(point, random) for point in points]
-    while len(victims) + sum(map(len, groups)) < kills:
-        groups.append(_at(random.choice(points), random) if random.random() < 0.4 else [_any(random)])
+    while len(first) + sum(map(len, groups)) < kills:
+        groups.append(_at(random.choice(points), random) if random.random() < 0.4 else [_any(random, victims)])
     random.shuffle(groups)
-    return victims + [moment for group in groups for moment in group]
+    return first + [moment for group in groups for moment in group]
 
 
 def _at(point: str, random: Random) -> list[Moment]:
@@ -72,5 +88,5 @@ def _at(point: str, random: Random) -> list[Moment]:
     return [Moment(HOST, point, turn)]
 
 
-def _any(random: Random) -> Moment:
-    return Moment(random.choices(VICTIMS, _WEIGHTS)[0])
+def _any(random: Random, victims: Victims) -> Moment:
+    return Moment(random.choices(list(victims), list(victims.values()))[0])

@@ -1,13 +1,20 @@
 """The Worker project that is crashed: one Workflow that does a little of everything, and routes to drive it.
 
 Every step body leaves two lines in a file that is no part of celld-py's store: what is there did happen, whatever the
-store says. A line is written by one call with O_APPEND, so lines of several processes do not mix.
+store says. A line is written by one call with O_APPEND, so lines of several processes do not mix. `journey.js` is the
+same in JavaScript, with a step more that returns a stream; change both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from tests.crash import moments
+from tests.crash.moments import OF_STREAMS, Victims
+from tests.crash.recorder import recorder
 from tests.dev import write_project
 
 CODE = """
@@ -123,6 +130,53 @@ def expected(number: int, tokens: list[str]) -> dict[str, object]:
     return {"loaded": number + sum((number + n) * 10 for n in range(3)), "tokens": tokens, "door": "open"}
 
 
-def make_project(folder: Path, effects: Path) -> Path:
-    """Write the project; its steps leave their lines in ``effects``."""
-    return write_project(folder, CODE, "Journey", vars={"EFFECTS": str(effects)})
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is crashed: how its project is made, who of its processes may be killed, and what it may print then."""
+
+    make: Callable[[Path, str], Path]  # the folder, and where the steps leave their lines
+    recording: Callable[[Path], AbstractContextManager[str]]  # has those lines put into a file, and says where they go
+    victims: Victims
+    expected_errors: tuple[str, ...]
+    seen: Mapping[str, frozenset[str]]  # for each step those whose results its code had seen
+    never_passed: tuple[str, ...] = ()  # points to which its Workflow does not lead
+
+
+def _python(folder: Path, effects: str) -> Path:
+    return write_project(folder, CODE, "Journey", vars={"EFFECTS": effects})
+
+
+def _javascript(folder: Path, effects: str) -> Path:
+    code = Path(__file__).with_name("journey.js").read_text("utf-8")
+    form = {"main": "src/main.js", "compatibility_flags": []}
+    return write_project(folder, code, "Journey", **form, vars={"EFFECTS": effects})
+
+
+@contextmanager
+def _itself(effects: Path) -> Iterator[str]:
+    yield str(effects)
+
+
+PYTHON = Subject(
+    _python,
+    _itself,
+    moments.PYTHON,
+    (
+        "isolate was ended by signal 9",
+        "The isolate that answered this request ended",
+        "of knock-1 failed: RuntimeError: nobody opens",
+    ),
+    SEEN,
+    OF_STREAMS,
+)
+JAVASCRIPT = Subject(
+    _javascript,
+    recorder,
+    moments.JAVASCRIPT,
+    (
+        "was ended by signal 9",
+        "The isolate that answered this request ended",
+        "of knock-1 failed: Error: nobody opens",
+    ),
+    SEEN | {"film": frozenset({"pack"}), "load": _CHECKS | {"film"}},
+)

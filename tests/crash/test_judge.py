@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tests.crash.effects import Effect, EffectFile, Judge
-from tests.crash.moments import FOLLOWS, VICTIMS, named_points, plan
+from tests.crash.moments import BETWEEN_COMMIT_AND_EFFECT, FOLLOWS, JAVASCRIPT, PYTHON, Victims, named_points, plan
 from tests.crash.orders import Order, Orders, Token, wrong_tokens
 
 SEEN: dict[str, frozenset[str]] = {"a": frozenset(), "b": frozenset({"a"})}
@@ -95,13 +95,14 @@ def test_what_is_under_way_is_acknowledged_and_not_over() -> None:
     assert [order.id for order in orders.in_flight({closed.id})] == [acknowledged.id]
 
 
-def test_a_plan_has_every_point_after_what_leads_to_it() -> None:
+@pytest.mark.parametrize("victims", [PYTHON, JAVASCRIPT])
+def test_a_plan_has_every_point_after_what_leads_to_it(victims: Victims) -> None:
     points = named_points()
-    moments = plan(50, points, Random(1))
+    moments = plan(50, points, Random(1), victims)
     assert len(moments) >= 50
     assert {moment.point for moment in moments} >= set(points)
-    assert {moment.victim for moment in moments if moment.point is None} == set(VICTIMS)
-    assert set(FOLLOWS) | set(FOLLOWS.values()) <= set(points)
+    assert {moment.victim for moment in moments if moment.point is None} == set(victims)
+    assert {*FOLLOWS, *FOLLOWS.values(), *BETWEEN_COMMIT_AND_EFFECT} <= set(points)
     for before, moment in itertools.pairwise(moments):
         if moment.point in FOLLOWS:
             assert before.point == FOLLOWS[moment.point]
