@@ -13,17 +13,6 @@ from tests.conformance.agreement import CASES, Case
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "conformance.md"
 
-# What only JavaScript can show: the engine's side of each has a test, and the whole comes with JavaScript Workers.
-JAVASCRIPT_ONLY = {
-    52: "run() throws what is no error: Python can raise exceptions only",
-    53: "run() throws an object: Python can raise exceptions only",
-    58: "run() returns a function",
-    99: "an event's payload is a function",
-    136: "a step throws what is no error: Python can raise exceptions only",
-    161: "a step returns a function, an RpcTarget or a Response",
-    177: "step.do() without a callback: in Python it is a decorator",
-}
-
 _NAME = re.compile(r"test_((?:c\d{3}_)+)(\w+)")
 _MEANT = {
     "json": "JSON",
@@ -80,13 +69,10 @@ def _counts(cases: Mapping[int, Case]) -> str:
         f"{sum(case.agreement == agreement for case in cases.values())} {agreement}"
         for agreement in ("both", "production", "local", "neither")
     )
-    later = ", ".join(f"C{number:03}" for number in JAVASCRIPT_ONLY)
-    return f"{len(cases)} cases: {counted}. Only a JavaScript Worker can show {later}.\n"
+    return f"{len(cases)} cases: {counted}.\n"
 
 
 def _row(number: int, case: Case, tests: Sequence[Shown]) -> str:
     links = [f"[{test.sentence}](../{test.file})" for test in tests]
-    if number in JAVASCRIPT_ONLY:
-        links.append(f"JavaScript only: {JAVASCRIPT_ONLY[number]}")
     agreement = f"{case.agreement}: {case.why}" if case.why else case.agreement
     return f"| C{number:03} | {case.area} | {'; '.join(links) or 'not done'} | {agreement} |\n"

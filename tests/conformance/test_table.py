@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from tests.conformance.agreement import CASES
-from tests.conformance.table import JAVASCRIPT_ONLY, PAGE, page, shown
+from tests.conformance.table import PAGE, page, shown
 
 
 def test_the_page_is_what_the_tests_say() -> None:
     assert PAGE.read_text("utf-8") == page(list(shown())), "write it anew: make docs"
 
 
-def test_every_case_but_those_of_javascript_has_a_test() -> None:
-    missing = CASES.keys() - {test.number for test in shown()} - JAVASCRIPT_ONLY.keys()
+def test_every_case_has_a_test() -> None:
+    missing = CASES.keys() - {test.number for test in shown()}
     assert not missing, f"no test shows C{', C'.join(f'{number:03}' for number in sorted(missing))}"
 
 
