@@ -82,7 +82,7 @@ class JavaScriptLauncher:
 
         spawned = await self._spawned(trial)
         self._tell(spawned)
-        isolate = await attach(spawned, listener, streams)
+        isolate = await attach(spawned, listener, streams, mute=trial)
         self._folder.add_child(isolate.pid)
         self._running[isolate.pid] = spawned.what.folder
         self._tried = spawned.what if trial else None

@@ -125,6 +125,7 @@ class Reloader:
             return None
         for one in tried:
             self._isolates.retire(one)
+        await self._let_finish()
         await self._vacate()
         fresh = None
         try:
@@ -133,6 +134,18 @@ class Reloader:
             if fresh is None:  # although it has just loaded: perhaps it will again
                 self._isolates.restore()
         return fresh
+
+    async def _let_finish(self) -> None:
+        """Give attempts the time that they have elsewhere; the old code answers requests meanwhile."""
+        self._runs.stop_serving()
+        self._runs.hold()
+        old = {one.isolate for one in self._isolates.current.values() if one is not None}
+        for _ in range(round(FINISH / LOOK)):
+            for isolate in old:
+                self._runs.move_idle(isolate)
+            if not any(map(self._runs.on, old)):
+                break
+            await asyncio.sleep(LOOK)
 
     async def _vacate(self) -> None:
         """Empty the isolates that serve, and end them, before others may have what they have open.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from wrangler_compat import Notice, Project
 
+from .node_builtins import DEFAULT_FROM
+
 ASYNC_CONTEXT = "nodejs_als"
 _WITHOUT_IT = "no_nodejs_als"
+_NODE = frozenset({"nodejs_compat", "nodejs_compat_v2"})  # workerd complains of these at dates that imply them
 
 
 def flags(project: Project) -> list[str]:
@@ -13,7 +16,8 @@ def flags(project: Project) -> list[str]:
 
     workerd takes the flag beside ``nodejs_compat`` and at dates which imply it, but not twice.
     """
-    own = [flag for flag in project.compatibility_flags if flag != _WITHOUT_IT]
+    implied = _NODE if project.compatibility_date >= DEFAULT_FROM else frozenset()
+    own = [flag for flag in project.compatibility_flags if flag != _WITHOUT_IT and flag not in implied]
     return own if ASYNC_CONTEXT in own else [*own, ASYNC_CONTEXT]
 
 

@@ -44,7 +44,8 @@ def arguments(plan: Plan) -> tuple[str, ...]:
     """
     experimental = ("--experimental",) if any(map(_is_experimental, plan.workers)) else ()
     inspector = (f"--inspector-addr={plan.inspector}",) if plan.inspector else ()
-    return ("--import-path=/", *experimental, *inspector)
+    # Without --verbose only an inspector hears of errors in alarms, in WebSockets, behind RPC and in waitUntil.
+    return ("--import-path=/", "--verbose", *experimental, *inspector)
 
 
 def _private(path: str, flags: int) -> int:

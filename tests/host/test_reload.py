@@ -139,11 +139,13 @@ async def test_where_two_must_not_serve_the_old_one_is_dead_before_the_new_one_i
 
     task = reloading.edit()
     await asyncio.sleep(0.05)
-    assert (reloading.serving, reloading.old.lost, reloading.launching.trials) == (None, False, [False, True])
-    reloading.requests.clear()
-    await asyncio.sleep(0.05)
-    assert reloading.serving is None, "an attempt is running"
+    assert reloading.launching.trials == [False, True]
+    assert reloading.serving is reloading.old, "an attempt is running, and requests are answered meanwhile"
     code.returns(call, "kept")
+    await asyncio.sleep(0.1)
+    held: object = reloading.serving
+    assert held is None and not reloading.old.lost, "a request is being answered"
+    reloading.requests.clear()
     await task
 
     assert reloading.old.killed
@@ -158,6 +160,7 @@ async def test_where_two_must_not_serve_the_old_one_is_dead_before_the_new_one_i
 async def test_there_what_does_not_come_to_its_end_is_cut_off(
     reloading: Reloading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "FINISH", 0.1)
     monkeypatch.setattr(module, "VACATE", 0.01)
     reloading.launching.exclusive = True
     code = await reloading.code()

@@ -237,5 +237,5 @@ def test_what_is_experimental_is_only_allowed_to_a_plan_that_holds_such(tmp_path
     plain = project(tmp_path / "plain", ENV)
     assets = project(tmp_path, ENV, assets={"directory": "public"})
 
-    assert arguments(plan(tmp_path, plain)) == ("--import-path=/",)
-    assert arguments(plan(tmp_path, plain, assets)) == ("--import-path=/", "--experimental")
+    assert arguments(plan(tmp_path, plain)) == ("--import-path=/", "--verbose")
+    assert arguments(plan(tmp_path, plain, assets)) == ("--import-path=/", "--verbose", "--experimental")

@@ -18,7 +18,7 @@ export default {
       case "ping":
         return new Response("pong");
       case "worker":
-        return Response.json(await ask(workerOf(request, env), "exports"));
+        return Response.json(await ask(workerOf(request, env), "exports", nameOf(request, env)));
       case "scheduled":
         return scheduled(request, env);
       case "drain":
@@ -28,3 +28,8 @@ export default {
     return new Response("unknown kind", { status: 400 });
   },
 };
+
+/** What tells a Worker its name, where its lines need it. */
+function nameOf(request, env) {
+  return Object.keys(env.WORKERS).length > 1 ? { name: request.headers.get("celld-worker") } : {};
+}

@@ -21,15 +21,31 @@ export function currentScope() {
 
 const mark = console.log.bind(console);
 
+let worker; // the Worker's name, where there are several
+
+/** The lines outside of runs say from now on whose they are. */
+export function nameLines(name) {
+  worker = name;
+}
+
+/** This error is told otherwise, so that workerd's own line about it is not to be. */
+export function told(error) {
+  if (error instanceof Error) mark(MARK + JSON.stringify({ told: String(error.stack) }));
+}
+
 for (const method of METHODS) {
   const original = console[method];
   console[method] = function (...given) {
     const scope = scopes.getStore();
     if (scope !== undefined) mark(MARK + JSON.stringify(placeOf(scope)));
+    else if (worker !== undefined) mark(MARK + JSON.stringify({ w: worker }));
     return Reflect.apply(original, console, given);
   };
   Object.defineProperty(console[method], "name", { value: method });
 }
+
+// Only an inspector hears of these otherwise.
+addEventListener("unhandledrejection", ({ reason }) => console.error("Uncaught (in promise)", reason));
 
 function placeOf({ run, step, attempt }) {
   return { r: run.number, s: step, a: attempt, c: run.made, v: run.settled };

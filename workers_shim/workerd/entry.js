@@ -4,18 +4,16 @@
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
 
 import { drained } from "./background.js";
+import { nameLines } from "./console.js";
 import { callScheduled } from "./cron.js";
 import { handlersOf, wrapped } from "./handlers.js";
 import { LocalRun, forget, wake } from "./local_run.js";
 import { WorkflowStep } from "./local_step.js";
 import { failureOf } from "./stacks.js";
 
-const workflows = []; // names of the classes that are Workflows
-
 /** A Workflow's class whose `run()` is given a step object that knows the run. */
-export function wrapWorkflow(Workflow, name) {
+export function wrapWorkflow(Workflow) {
   if (!extend(Workflow, WorkflowEntrypoint)) return Workflow;
-  workflows.push(name);
   return named(
     class extends Workflow {
       async run(event, step, about) {
@@ -42,11 +40,10 @@ const ANSWERS = {
   wake: ({ run }) => wake(run),
   forget: ({ run }) => forget(run),
   failure: failureOf,
-  exports: (_, { module, worker }) => ({
-    workflows,
-    entrypoints: entrypointsOf(module),
-    handlers: handlersOf(worker),
-  }),
+  exports: ({ name }, { module, worker }) => {
+    if (name !== undefined) nameLines(name);
+    return { workflows: workflowsOf(module), entrypoints: entrypointsOf(module), handlers: handlersOf(worker) };
+  },
   scheduled: (asked, { ctx, scheduled }) => callScheduled(asked, ctx, scheduled),
   drain: drained,
 };
@@ -58,6 +55,11 @@ async function answered(answer, request, about) {
 function entrypointsOf(module) {
   const isOne = (value) => extend(value, WorkerEntrypoint) || extend(value, DurableObject);
   return Object.keys(module).filter((name) => name !== "default" && isOne(module[name]));
+}
+
+/** Its Workflow classes, the configured ones among them. */
+function workflowsOf(module) {
+  return Object.keys(module).filter((name) => extend(module[name], WorkflowEntrypoint));
 }
 
 function extend(value, Class) {

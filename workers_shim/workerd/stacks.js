@@ -1,11 +1,14 @@
 // Stacks of errors, which RPC does not carry: kept here until the bridge asks.
 
+import { told } from "./console.js";
+
 const KEPT = 64;
 const recent = [];
 
 /** An error as data. Code may throw anything, and its getters may throw in turn. */
 export function asData(error) {
   try {
+    told(error);
     if (error instanceof Error || error instanceof DOMException) {
       return { name: String(error.name), message: String(error.message), stack: withCauses(error) };
     }

@@ -52,7 +52,13 @@ class WorkerdIsolate:
     role = "both"
 
     def __init__(
-        self, workers: Sequence[Served], token: str, listener: Listener, streams: StreamStore | None = None
+        self,
+        workers: Sequence[Served],
+        token: str,
+        listener: Listener,
+        streams: StreamStore | None = None,
+        *,
+        mute: bool = False,
     ) -> None:
         self.lost = False
         self.pid = 0
@@ -63,6 +69,7 @@ class WorkerdIsolate:
         self._told_load = False  # `loaded` or `load_failed` was said
         self._stacks = {name: worker.stacks for worker in workers for name in worker.workflows}
         self._token = token
+        self._mute = mute  # on trial: what it prints comes again from the one that serves
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._process: Process | None = None
@@ -117,7 +124,8 @@ class WorkerdIsolate:
         self._told_load = True
         code = "-".join(worker.digest for worker in self._workers)
         loaded = {"t": "loaded", **{kind: sorted(names) for kind, names in kinds.items()}, "python": "", "code": code}
-        self._say(*self._logs.loaded(), loaded)
+        told = self._logs.loaded()
+        self._say(*(() if self._mute else told), loaded)
 
     def _failed_to_load(self, reasons: Sequence[str], status: int | None = None) -> None:
         if not self._told_load:
@@ -291,12 +299,15 @@ class WorkerdIsolate:
 
     def printed(self, lines: Sequence[str]) -> None:
         """workerd wrote these lines."""
-        self._say(*self._logs.messages(lines))
+        told = self._logs.messages(lines)  # also of one that is mute: why it does not load may be among them
+        if not self._mute:
+            self._say(*told)
 
-    def _speaker(self, run: int | None) -> Speaker:
-        """Who wrote a line. Which of several Workers did cannot be told where no run is named."""
+    def _speaker(self, run: int | None, name: str | None) -> Speaker:
+        """Who wrote a line. Which of several Workers did cannot be told where neither is named."""
         known = self._speakers.get(run) if run is not None else None
-        return known or Speaker(None, self._workers[0].stacks if len(self._workers) == 1 else None)
+        named = [each.stacks for each in self._workers if name in (None, each.name)]
+        return known or Speaker(None, named[0] if len(named) == 1 else None)
 
     def _drained(self) -> None:
         if self._draining and not self._requests and not self.lost:

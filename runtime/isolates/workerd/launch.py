@@ -24,10 +24,12 @@ async def launch(what: Launch, listener: Listener, streams: StreamStore | None =
     return await attach(await asyncio.to_thread(spawn, what), listener, streams)
 
 
-async def attach(spawned: Spawned, listener: Listener, streams: StreamStore | None = None) -> WorkerdIsolate:
-    """Listen to a process that is there already; `loaded` or `load_failed` follows."""
+async def attach(
+    spawned: Spawned, listener: Listener, streams: StreamStore | None = None, *, mute: bool = False
+) -> WorkerdIsolate:
+    """Listen to a process that is there already; `loaded` or `load_failed` follows. ``mute`` drops what it prints."""
     served = [_served(worker) for worker in spawned.what.workers]
-    isolate = WorkerdIsolate(served, spawned.token, listener, streams)
+    isolate = WorkerdIsolate(served, spawned.token, listener, streams, mute=mute)
 
     def listening(event: Mapping[str, Any]) -> None:
         spawned.config.unlink(missing_ok=True)  # workerd has read it, and there are secrets in it

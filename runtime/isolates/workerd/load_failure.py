@@ -19,6 +19,8 @@ _FRAME = re.compile(r"^\s+at (?P<place>\S+?:\d+:\d+)(?: in (?P<name>.+))?$", re.
 def load_failed(complaints: Sequence[str], stacks: Mapping[str, Stacks], status: int | None = None) -> dict[str, Any]:
     """The message, from workerd's own words and the source maps of the Workers; ``status`` is what it ended with."""
     first = complaints[0] if complaints else f"workerd ended with status {status}."
+    if _UNCAUGHT.search(first):  # the code ended there, so that what it exports after it is missing too
+        complaints = complaints[:1]
     named = _SERVICE.match(first)
     maps = stacks.get(named["worker"]) if named is not None else None
     told = [_FRAME.sub(_as_usual, explained(each)) for each in [first, *complaints[1:]]]

@@ -7,6 +7,7 @@ Output of a run comes with a line before it that says whose it is, ``\\x01celld`
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -19,9 +20,14 @@ MARK = "\x01celld "
 # workerd says so of every run that it ends because it rests, which is what it was asked for.
 RESTED = "code had hung and would never generate a response"
 _STDERR = frozenset({"error", "warn", "warning"})
+# What a mark tells: the run of the next line, its Worker, or the stack of an error that is told otherwise.
+_MARKS: dict[str, type] = {"r": int, "w": str, "told": str}
 _FIELDS = {"r": "run", "s": "step", "a": "attempt"}
 # An error of user code that nobody caught is named with the place in workerd's own code that found it.
 _INTERNAL = re.compile(r"^Uncaught exception: \S+: failed: (?:remote\.)?jsg\.")
+
+# With --verbose workerd tells every error that nobody caught, also those of alarms, WebSockets, RPC and waitUntil.
+_UNCAUGHT = re.compile(r"^uncaught exception; source = (?P<source>[^;]*); stack = (?P<stack>.*)", re.DOTALL)
 
 _decode = msgspec.json.Decoder().decode
 
@@ -40,6 +46,17 @@ class Line(NamedTuple):
     text: str
     own: bool
 
+    @property
+    def uncaught(self) -> str | None:
+        """The stack of an error that nobody caught."""
+        found = _UNCAUGHT.match(self.text) if self.own else None
+        return found["stack"] if found is not None else None
+
+    @property
+    def chatter(self) -> bool:
+        """What workerd only says because it is to tell of errors too."""
+        return self.own and (self.level in ("info", "debug") or self.text.startswith("NOSENTRY"))
+
     @classmethod
     def of(cls, raw: str) -> Line:
         """A line as it was printed; one that is not structured is workerd's own."""
@@ -55,11 +72,12 @@ class Line(NamedTuple):
 class Logs:
     """Turns lines into `log` messages."""
 
-    def __init__(self, speaker: Callable[[int | None], Speaker]) -> None:
+    def __init__(self, speaker: Callable[[int | None, str | None], Speaker]) -> None:
         self.complaints: list[str] = []  # workerd's own words before the code is loaded: why it is not, perhaps
         self._loading = True
         self._speaker = speaker
         self._place: dict[str, Any] = {}  # of the next line
+        self._elsewhere: deque[str] = deque(maxlen=64)  # stacks of errors that are told otherwise
 
     def loaded(self) -> list[dict[str, Any]]:
         """The code is loaded: what workerd said meanwhile was no reason not to."""
@@ -73,7 +91,19 @@ class Logs:
     def _of(self, line: Line) -> Iterator[dict[str, Any]]:
         place = _marked(line.text)
         if place is not None:
-            self._place = place
+            if "told" in place:
+                self._elsewhere.append(place["told"])
+            else:
+                self._place = place
+            return
+        stack = line.uncaught
+        if stack is not None and stack in self._elsewhere:
+            self._elsewhere.remove(stack)
+            return
+        if stack is not None and "\n" in stack and RESTED not in stack:  # the bridge's own errors have no frames
+            yield from self._told("stderr", f"Uncaught {stack}", {})
+            return
+        if line.chatter:
             return
         place, self._place = self._place, {}
         if line.own and self._loading:
@@ -83,7 +113,7 @@ class Logs:
             yield from self._told(stream, _INTERNAL.sub("Uncaught ", line.text) if line.own else line.text, place)
 
     def _told(self, stream: str, text: str, place: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        speaker = self._speaker(place.get("r"))
+        speaker = self._speaker(place.get("r"), place.get("w"))
         outside = "r" in place and "s" not in place
         if outside and speaker.echo is not None and speaker.echo.mutes(place.get("c", 0), place.get("v", 0)):
             return
@@ -101,4 +131,5 @@ def _marked(text: str) -> dict[str, Any] | None:
         place = _decode(text[len(MARK) :])
     except msgspec.DecodeError:
         return None
-    return place if isinstance(place, dict) and isinstance(place.get("r"), int) else None
+    known = isinstance(place, dict) and any(isinstance(place.get(key), kind) for key, kind in _MARKS.items())
+    return place if known else None

@@ -21,7 +21,11 @@ class Shouted:
 
 def logs(echo: Echo | None = None, *, loaded: bool = True, mapped: bool = False) -> Logs:
     stacks = Stacks(Shouted(), Path("/project")) if mapped else None
-    made = Logs(lambda run: Speaker(echo if run is not None else None, stacks))
+
+    def speaker(run: int | None, worker: str | None) -> Speaker:
+        return Speaker(echo if run is not None else None, stacks)
+
+    made = Logs(speaker)
     if loaded:
         made.loaded()
     return made

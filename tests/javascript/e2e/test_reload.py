@@ -115,3 +115,29 @@ def test_no_increment_of_a_durable_object_is_lost_or_made_twice(tmp_path: Path) 
         values = [answer["value"] for answer in load.answers]
         assert sorted(values) == list(range(1, len(values) + 1))
         assert server.json("/") == {"value": len(values) + 1, "version": f"VERSION {RELOADS}"}
+
+
+def test_an_attempt_may_finish_though_a_durable_object_has_to_move(tmp_path: Path) -> None:
+    code = (
+        COUNTER.partition("export default")[0]
+        + """
+        export class Slow extends WorkflowEntrypoint<any> {
+          run(_: any, step: any) { return step.do("slow", { retries: { limit: 0, delay: 0 } }, async (context: any) => {
+            console.log("begun");
+            await scheduler.wait(2500);
+            return context.attempt;
+          }); }
+        }
+        export default { fetch: (request: Request, env: any) => routes(request, env.SLOW) };
+    """
+    )
+    code = code.replace("{ DurableObject }", "{ DurableObject, WorkflowEntrypoint }")
+    migrations = [{"tag": "v1", "new_sqlite_classes": ["Counter"]}]
+    objects = {"bindings": [{"name": "COUNTER", "class_name": "Counter"}]}
+    project = write_typescript(tmp_path, code, "Slow", durable_objects=objects, migrations=migrations)
+    with dev(project) as server:
+        server.get("/create?id=one")
+        server.printed("begun")
+        write_code(project, code + "// edited")
+        server.printed("Reloaded")
+        assert server.until("/status?id=one", lambda seen: seen["status"] == "complete")["output"] == 1
