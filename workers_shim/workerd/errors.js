@@ -5,6 +5,10 @@
 
 import { errorOf } from "./unflatten.js";
 
+// What the bridge throws, user code gets. It has no frames: a stack tells the developer where their own code failed, and
+// by that the host knows which of the errors that workerd reports are the user's.
+Error.stackTraceLimit = 0;
+
 const HUNG = "detected that your Worker's code had hung and would never generate a response";
 const STUB = "RpcStub cannot be serialized in this context";
 const FOR_RPC_ONLY = new Set(["ReadableStream", "WritableStream", "AbortSignal"]);

@@ -82,7 +82,7 @@ export class LocalRun {
       case "leave":
         return this.#attempts.get(`${id} ${given[0]}`)?.();
       case "delay":
-        return runInScope(this.#scope(id, given[0].ctx), () => functions.delay(...given));
+        return runInScope(this.#scope(id, given[0].ctx), () => this.#keeping(id, functions.delay, given[0]));
       case "undo":
         return this.#undo(id, functions, ...given);
       case "failure":

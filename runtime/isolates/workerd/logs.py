@@ -29,6 +29,8 @@ _INTERNAL = re.compile(r"^Uncaught exception: \S+: failed: (?:remote\.)?jsg\.")
 # With --verbose workerd tells every error that nobody caught, also those of alarms, WebSockets, RPC and waitUntil.
 _UNCAUGHT = re.compile(r"^uncaught exception; source = (?P<source>[^;]*); stack = (?P<stack>.*)", re.DOTALL)
 
+_FRAME = re.compile(r"\n\s+at ")
+
 _decode = msgspec.json.Decoder().decode
 
 
@@ -100,7 +102,7 @@ class Logs:
         if stack is not None and stack in self._elsewhere:
             self._elsewhere.remove(stack)
             return
-        if stack is not None and "\n" in stack and RESTED not in stack:  # the bridge's own errors have no frames
+        if stack is not None and _FRAME.search(stack) and RESTED not in stack:  # the bridge's own errors have none
             yield from self._told("stderr", f"Uncaught {stack}", {})
             return
         if line.chatter:
