@@ -19,6 +19,7 @@ def bindings(worker: Worker, plan: Plan) -> list[Struct]:
     return [
         *_variables(worker),
         *workflows.bindings(worker, plan),
+        *workflows.hidden_bindings(worker),
         *durable_objects.bindings(worker, plan),
         *references.bindings(worker, plan),
         *assets.binding(worker),

@@ -6,19 +6,25 @@ from wrangler_compat import Notice, Project
 
 from .node_builtins import DEFAULT_FROM
 
+# What the shim in the project's isolate needs, and the date from which workerd has it without a flag: the
+# AsyncLocalStorage that tells which run a line of output is of (for no date without nodejs_compat), calls over RPC, and
+# that what one request settles another may await.
 ASYNC_CONTEXT = "nodejs_als"
-_WITHOUT_IT = "no_nodejs_als"
+_NEEDED = {ASYNC_CONTEXT: None, "rpc": "2024-04-03", "handle_cross_request_promise_resolution": "2024-10-14"}
+_NEVER = {"no_nodejs_als", "no_rpc", "no_handle_cross_request_promise_resolution"}
 _NODE = frozenset({"nodejs_compat", "nodejs_compat_v2"})  # workerd complains of these at dates that imply them
 
 
 def flags(project: Project) -> list[str]:
-    """The project's flags, and the one for the AsyncLocalStorage that tells which run a line of output is of.
+    """The project's flags, and those that the shim needs.
 
-    workerd takes the flag beside ``nodejs_compat`` and at dates which imply it, but not twice.
+    workerd takes ``nodejs_als`` beside ``nodejs_compat`` and at dates which imply it, but no flag twice.
     """
-    implied = _NODE if project.compatibility_date >= DEFAULT_FROM else frozenset()
-    own = [flag for flag in project.compatibility_flags if flag != _WITHOUT_IT and flag not in implied]
-    return own if ASYNC_CONTEXT in own else [*own, ASYNC_CONTEXT]
+    today = project.compatibility_date
+    implied = _NODE if today >= DEFAULT_FROM else frozenset()
+    own = [flag for flag in project.compatibility_flags if flag not in _NEVER and flag not in implied]
+    needed = [flag for flag, since in _NEEDED.items() if since is None or today < since]
+    return [*own, *(flag for flag in needed if flag not in own)]
 
 
 def date(project: Project, newest: str) -> str:

@@ -24,6 +24,6 @@ def entry_text(main: str, classes: Iterable[str]) -> str:
         *(f"import {{ {name} as {local} }} from {source};" for name, local in names.items()),
         f"export * from {source};",
         "export default wrapDefault(worker.default, worker);",
-        *(f"export const {name} = wrapWorkflow({local});" for name, local in names.items()),
+        *(f"export const {name} = wrapWorkflow({local}, {json.dumps(name)});" for name, local in names.items()),
     ]
     return "\n".join(lines) + "\n"

@@ -13,6 +13,8 @@ from .plan import Plan, Worker
 
 BINDING_MODULE = "cloudflare-internal:workflows-api"  # what wraps a service into the class that code sees
 BINDING_ENTRYPOINT = "WorkflowBinding"  # of the bridge
+HIDDEN = "CELLD:"  # so begin the names of bindings that user code does not see: workers_shim/workerd/hidden.js
+HOP_ENTRYPOINT = "Hop"  # of the bridge
 _ENGINE = "workflows-engine"
 _ENGINE_CLASS = "Engine"
 _ENGINE_CODE = f"""\
@@ -29,6 +31,15 @@ def bindings(worker: Worker, plan: Plan) -> Iterator[Struct]:
         if declared.binding is not None:
             fetcher: Struct = {"name": "fetcher", "service": _bridge(declared.name)}
             yield {"name": declared.binding, "wrapped": {"moduleName": BINDING_MODULE, "innerBindings": [fetcher]}}
+
+
+def hidden_bindings(worker: Worker) -> Iterator[Struct]:
+    """What runs need: the bridge, for what RPC makes of values, and the entrypoints of their classes."""
+    classes = dict.fromkeys(declared.class_name for declared in worker.workflows())
+    if classes:
+        yield {"name": f"{HIDDEN}hop", "service": {"name": "bridge", "entrypoint": HOP_ENTRYPOINT}}
+    for name in classes:
+        yield {"name": f"{HIDDEN}workflow:{name}", "service": {"name": worker.service, "entrypoint": name}}
 
 
 def lives_in(plan: Plan, declared: WorkflowDeclaration) -> bool:

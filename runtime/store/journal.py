@@ -80,6 +80,7 @@ class JournalDb:
         self._log_bytes = 0
         self.has_blocks = False
         left_open = sqlite.was_left_open(path)
+        self._unsynced_header = durability == "process" and not left_open
         self._db: sqlite3.Connection | None = None
         try:
             self.next_seq = self._guarded(lambda: self._open(durability, schema, thorough=left_open))
@@ -91,6 +92,8 @@ class JournalDb:
         # Opening happens in a thread, where waiting for another program's lock harms nobody.
         self._db = db = sqlite.connect(self.path, durability)
         sqlite.check(db, self.path, schema, thorough=thorough)
+        if self._unsynced_header:
+            db.execute("PRAGMA synchronous = OFF")
         (last,) = db.execute("SELECT max(seq) FROM journal").fetchone()
         self.has_blocks = blocks.has_table(db)
         self._wait_for_locks(self._lock_wait_ms)
@@ -111,9 +114,18 @@ class JournalDb:
         fault("journal.before_commit")
         self._guarded(lambda: self._insert(lines))
         self.next_seq = lines[-1].seq + 1
-        # What SQLite writes for it: the last page of the table, and the pages of long texts.
-        self._log_bytes += _FRAME + sum(len(line.data) for line in lines)
+        self._logged(sum(len(line.data) for line in lines))
         fault("journal.after_commit")
+
+    def _logged(self, size: int) -> None:
+        """Something was committed: so many bytes, and the page that they are on."""
+        self._log_bytes += _FRAME + size
+        if self._unsynced_header:
+            # The first commit makes the log, and syncs its header (0.6 ms) unless told not to. That sync is for logs
+            # that are used again, to tell new frames from old; this log is new. Whatever a power cut leaves of it,
+            # SQLite finds the file as it was, or with its first commits. From here on a checkpoint syncs what it moves.
+            self._unsynced_header = False
+            self._connection().execute("PRAGMA synchronous = NORMAL")
 
     def append_patiently(self, lines: Sequence[Line]) -> None:
         """Commit lines, waiting for another program's lock; for use in a thread."""
@@ -163,7 +175,7 @@ class JournalDb:
         with self._patience():
             self._guarded(lambda: blocks.put(self._connection(), stream, number, data, new_table=not self.has_blocks))
         self.has_blocks = True
-        self._log_bytes += _FRAME + len(data)
+        self._logged(len(data))
         fault("block.after_commit")
         # Here, not when the lane is idle: while several streams arrive it never is.
         if self.checkpoint_due:
@@ -182,7 +194,7 @@ class JournalDb:
         if self.has_blocks:
             with self._patience():
                 self._guarded(lambda: blocks.drop(self._connection(), stream))
-            self._log_bytes += _FRAME
+            self._logged(0)
 
     def describe(self) -> Description:
         """What the file says of itself."""

@@ -41,7 +41,7 @@ def test_exports_are_those_of_the_main_module_and_no_others(tools: Tools, tmp_pa
     )
     assert bundle.exports == {"Wf", "more", "default"}
     assert bundle.missing == frozenset()
-    assert "wrapWorkflow(Wf)" in code(bundle)
+    assert 'wrapWorkflow(Wf, "Wf")' in code(bundle)
 
 
 @pytest.mark.parametrize("suffix", ["ts", "js"])

@@ -30,6 +30,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 export class WorkflowBinding extends WorkerEntrypoint {
   create(options) { return { id: `${this.ctx.props.workflow}:${options?.id}` }; }
 }
+export class Hop extends WorkerEntrypoint {}
 export default {
   async fetch(request, env) {
     const name = request.headers.get("celld-worker");

@@ -15,6 +15,7 @@ import pytest
 
 from runtime.store import DamagedJournal, Key, Line, MissingJournal, NewerStore, StoreUnusable, sqlite
 from runtime.store.journal import SCHEMA, Description, JournalDb, image
+from runtime.store.types import Durability
 from tests.store.lines import line
 
 KEY = Key("orders", "a")
@@ -171,6 +172,48 @@ def test_a_file_that_nobody_closed_is_checked_page_by_page(tmp_path: Path) -> No
     moved = Path(caught.value.moved_to)
     assert {file.name for file in tmp_path.iterdir()} >= {moved.name, moved.name + "-wal"}
     assert not Path(path).exists()
+
+
+# The header of the log, the first page in it, and the second, of which each append writes one.
+@pytest.mark.parametrize(("block", "lines"), [(0, 3), (8, 3), (16, 4)])
+def test_a_new_log_of_which_a_power_cut_lost_a_block_gives_whole_appends(
+    tmp_path: Path, block: int, lines: int
+) -> None:
+    path = make(tmp_path / "a.db")
+    db = opened(path)
+    db.append([line(4)])
+    db.append([line(5)])
+    file, log = Path(path).read_bytes(), bytearray(Path(path + "-wal").read_bytes())
+    db.close()
+    log[512 * block : 512 * (block + 1)] = bytes(512)  # never reached the disk, though what follows did
+    Path(path).write_bytes(file)
+    Path(path + "-wal").write_bytes(log)
+
+    found = opened(path)
+    assert [each.seq for each in found.read()] == list(range(1, lines + 1))
+    found.append([line(lines + 1)])
+    found.close()
+
+
+def test_only_the_first_commit_to_a_new_log_is_not_synced(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.db")
+    modes = []
+    both: tuple[Durability, ...] = ("process", "power")
+    for durability in both:
+        db = JournalDb(path, durability, lock_wait_ms=0)
+        for _ in range(2):
+            modes.append(mode(db))
+            db.append([line(db.next_seq)])
+        modes.append(mode(db))
+        db.close()
+    off, normal, full = 0, 1, 2
+    assert modes == [off, normal, normal, full, full, full]
+
+
+def mode(db: JournalDb) -> int:
+    """SQLite's number for how much it syncs."""
+    (number,) = db._connection().execute("PRAGMA synchronous").fetchone()
+    return int(number)
 
 
 def test_a_closed_file_is_not_checked_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

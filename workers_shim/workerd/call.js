@@ -11,11 +11,11 @@ export class Call {
   rollbackConfig; // as the host reads it
   nth; // its number among the calls of its kind and name
   misfit; // what the journal had in its place, until it is known to be accepted
-  answer = Promise.withResolvers(); // what the code's side waits for
 
-  /** `id` is the code's own number for it, in the order of the calls. */
-  constructor(id, kind, name, { parent, stack, at }) {
+  /** `id` is the code's own number for it, in the order of the calls; `answer` settles what the code waits for. */
+  constructor(id, kind, name, { parent, stack, at }, answer) {
     this.id = id;
+    this.answer = answer;
     this.wireKind = kind;
     this.kind = kind === "until" ? "sleep" : kind; // in the journal
     this.shown = name; // as the step context shows it: code may give a number

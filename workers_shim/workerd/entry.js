@@ -6,24 +6,47 @@ import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:
 import { drained } from "./background.js";
 import { nameLines } from "./console.js";
 import { callScheduled } from "./cron.js";
-import { handlersOf, wrapped } from "./handlers.js";
-import { LocalRun, forget, wake } from "./local_run.js";
+import { define, handlersOf, methodsOf, wrapped } from "./handlers.js";
+import { hide } from "./hidden.js";
+import { INTERNAL } from "./internal.js";
+import { LocalRun } from "./local_run.js";
 import { WorkflowStep } from "./local_step.js";
+import { openRun, runOf } from "./run_socket.js";
 import { failureOf } from "./stacks.js";
 
-/** A Workflow's class whose `run()` is given a step object that knows the run. */
-export function wrapWorkflow(Workflow) {
+/**
+ * A Workflow's class, exported by this name, whose `run()` is given a step object that knows the run. The user's own instance is made when
+ * `run()` is called, because the class also answers the bridge, which opens each run's socket through it.
+ */
+export function wrapWorkflow(Workflow, name) {
   if (!extend(Workflow, WorkflowEntrypoint)) return Workflow;
-  return named(
-    class extends Workflow {
-      async run(event, step, about) {
-        if (about === undefined) return super.run(event, step); // somebody else than the bridge calls it
-        const run = new LocalRun(step, about);
-        return run.whole(() => super.run(event, new WorkflowStep(run)));
-      }
-    },
-    Workflow.name,
-  );
+  class Wrapped extends Workflow {
+    constructor(ctx, env) {
+      hide(env);
+      return Object.create(Wrapped.prototype, { make: { value: () => Reflect.construct(Workflow, [ctx, env]) } });
+    }
+
+    async run(event, step, number) {
+      if (number === undefined) return this.make().run(event, step); // somebody else than the engine calls it
+      const run = new LocalRun(runOf(number), step);
+      await run.whole(run.engine.event, async (event) => this.make().run(event, new WorkflowStep(run)));
+    }
+
+    fetch(request) {
+      return request.headers.get(INTERNAL) === "run" ? openRun(name) : this.make().fetch(request);
+    }
+  }
+  for (const method of methodsOf(Workflow.prototype)) {
+    if (!Object.hasOwn(Wrapped.prototype, method)) define(Wrapped.prototype, method, passOn(method));
+  }
+  define(Wrapped, "name", Workflow.name);
+  return Wrapped;
+}
+
+function passOn(name) {
+  return function (...given) {
+    return this.make()[name](...given);
+  };
 }
 
 /** The default export, which also answers the bridge. `module` is the user's, and `worker` its own default export. */
@@ -37,8 +60,6 @@ export function wrapDefault(worker, module = {}) {
 
 // What the bridge asks. The header cannot come from outside: the bridge takes it off the requests of clients.
 const ANSWERS = {
-  wake: ({ run }) => wake(run),
-  forget: ({ run }) => forget(run),
   failure: failureOf,
   exports: ({ name }, { module, worker }) => {
     if (name !== undefined) nameLines(name);
@@ -64,9 +85,4 @@ function workflowsOf(module) {
 
 function extend(value, Class) {
   return typeof value === "function" && value.prototype instanceof Class;
-}
-
-function named(Class, name) {
-  Object.defineProperty(Class, "name", { value: name, configurable: true });
-  return Class;
 }

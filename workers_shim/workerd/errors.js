@@ -5,10 +5,6 @@
 
 import { errorOf } from "./unflatten.js";
 
-// What the bridge throws, user code gets. It has no frames: a stack tells the developer where their own code failed, and
-// by that the host knows which of the errors that workerd reports are the user's.
-Error.stackTraceLimit = 0;
-
 const HUNG = "detected that your Worker's code had hung and would never generate a response";
 const STUB = "RpcStub cannot be serialized in this context";
 const FOR_RPC_ONLY = new Set(["ReadableStream", "WritableStream", "AbortSignal"]);
@@ -18,13 +14,11 @@ export function engineError(name, message) {
   return new Error(`${name}: ${message}`);
 }
 
-/** A received error as `ErrorData`; `detail` is its stack, when it is known. */
-export function describe(error, kept) {
-  const data =
-    error instanceof Error || error instanceof DOMException
-      ? { name: String(error.name), message: String(error.message) }
-      : { name: "Error", message: String(error) };
-  return kept?.stack ? { ...data, detail: kept.stack } : data;
+/** A received error as `ErrorData`. */
+export function describe(error) {
+  return error instanceof Error || error instanceof DOMException
+    ? { name: String(error.name), message: String(error.message) }
+    : { name: "Error", message: String(error) };
 }
 
 /** The error that user code gets for an `ErrorData`. */

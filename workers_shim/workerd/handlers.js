@@ -1,12 +1,13 @@
 // The default export of a user's worker, wrapped: it keeps the errors of its handlers, and answers the bridge in front
 // of the user's own `fetch`.
 
-import { WorkerEntrypoint } from "cloudflare:workers";
+import { WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
 
 import { counted } from "./background.js";
+import { hide } from "./hidden.js";
+import { INTERNAL } from "./internal.js";
 import { keepFailure } from "./stacks.js";
 
-const INTERNAL = "celld-internal";
 const NO_FETCH = "Handler does not export a fetch() function.";
 
 /** The default export in place of `worker`. `answer(question, request, ctx, scheduled)` makes what the bridge gets. */
@@ -21,6 +22,7 @@ function wrappedObject(handlers, answer) {
   // Called on the object itself, which may have private fields.
   for (const name of methodsOf(handlers)) define(outside, name, (...given) => handlers[name](...given));
   define(outside, "fetch", (request, env, ctx) => {
+    hide(env);
     const question = request.headers.get(INTERNAL);
     if (question === null) return kept(handlers, [request, env, counted(ctx)]);
     const { scheduled } = handlers;
@@ -32,6 +34,7 @@ function wrappedObject(handlers, answer) {
 function wrappedClass(Worker, answer) {
   class Wrapped extends Worker {
     constructor(ctx, env) {
+      hide(env);
       try {
         super(counted(ctx), env);
       } catch (error) {
@@ -84,9 +87,10 @@ export function handlersOf(worker) {
   return typeof worker === "object" && worker !== null ? methodsOf(worker) : [];
 }
 
-function methodsOf(root) {
+/** The methods that objects with this prototype have of the user. */
+export function methodsOf(root) {
   const found = new Set();
-  const ends = [Object.prototype, WorkerEntrypoint.prototype];
+  const ends = [Object.prototype, WorkerEntrypoint.prototype, WorkflowEntrypoint.prototype];
   for (let object = root; object && !ends.includes(object); object = Object.getPrototypeOf(object)) {
     const isPlain = Object.getPrototypeOf(object) === Object.prototype;
     for (const [name, { value, get }] of Object.entries(Object.getOwnPropertyDescriptors(object))) {
@@ -102,6 +106,7 @@ function isEntrypoint(value) {
   return typeof value === "function" && value.prototype instanceof WorkerEntrypoint;
 }
 
-function define(object, name, value) {
+/** Put a property on an object, hidden as methods are. */
+export function define(object, name, value) {
   Object.defineProperty(object, name, { value, configurable: true, writable: true });
 }

@@ -2,6 +2,9 @@
 
 export const OURS = "celld-"; // so begin the headers that only host, bridge and entry may say to each other
 
+/** The header of a question. It cannot come from outside: the bridge takes it off the requests of clients. */
+export const INTERNAL = "celld-internal";
+
 /** The user's worker that a request of the host is for. */
 export function workerOf(request, env) {
   return env[env.WORKERS[request.headers.get("celld-worker")]];
@@ -9,7 +12,7 @@ export function workerOf(request, env) {
 
 /** Ask; gives the JSON of the answer. */
 export async function ask(worker, question, asked = {}) {
-  const headers = { "celld-internal": question };
+  const headers = { [INTERNAL]: question };
   const response = await worker.fetch("http://celld/", { method: "POST", headers, body: JSON.stringify(asked) });
   return response.json();
 }

@@ -1,61 +1,114 @@
-// A run in the user's isolate: its functions, which the bridge calls, and what is kept of their errors.
+// A run in the request that runs the code: its functions, and what is kept of their errors. The engine's end of it is
+// run.js, in a request of the same isolate; each leaves the other its jobs.
 
 import { runInScope } from "./console.js";
+import { hop } from "./hidden.js";
+import { Mailbox } from "./mailbox.js";
+import { plainCopy, plainText, plainValue } from "./plain.js";
 import { asData } from "./stacks.js";
-import { framed } from "./streams.js";
-
-const waiting = new Map(); // run -> what lets its held calls go on
-
-/** Let the held calls of a run ask the bridge again. */
-export function wake(run) {
-  const resumes = waiting.get(run) ?? [];
-  waiting.delete(run);
-  for (const resume of resumes) resume();
-}
-
-/** A run is over: drop what its held calls keep. */
-export function forget(run) {
-  waiting.delete(run);
-}
+import { framed, readLater } from "./streams.js";
 
 export class LocalRun {
   made = 0; // calls outside of steps
   settled = 0; // of them
   ids = 0;
   functions = new Map(); // of calls: {callback, delay, rollback}
-  #turn = 1; // of the outcome that is handed on next
-  #early = new Map(); // outcomes that have come before it: turn -> what lets them go on
+  mailbox = new Mailbox();
+  over = false; // run() has ended
+  #stub; // of `Lent`
+  #lending; // settles when the engine has the function
+  #sending = new Map(); // "call attempt" -> what breaks off the stream that it returned
   #failures = new Map(); // of calls: what they threw last, as data
-  #attempts = new Map(); // "call number" -> what ends the wait for the attempt
 
-  constructor(stub, { run, calls }) {
-    this.number = run;
-    this.repeats = calls; // calls outside of steps that the journal has
-    this.stub = stub;
-    this.invoke = (what, id, ...given) => this.#invoke(what, id, given);
-    stub.open(this.invoke).catch(() => {}); // without a bridge there is nobody to say it to
+  /** `engine` is the `Run`, `stub` leads to its `Lent`. */
+  constructor(engine, stub) {
+    this.engine = engine;
+    this.number = engine.number;
+    this.repeats = engine.replay.calls; // calls outside of steps that the journal has
+    this.#stub = stub;
+    this.mailbox.serve().catch((error) => engine.mailbox.post(() => engine.broke(error)));
+    engine.meet(this);
+    this.lend();
   }
 
-  /** Wait on this side until the bridge wakes the run. */
-  held() {
-    return new Promise((resume) => {
-      const resumes = waiting.get(this.number);
-      if (resumes === undefined) waiting.set(this.number, [resume]);
-      else resumes.push(resume);
-    });
+  /** Lend the engine a function, over RPC: as long as it is lent, workerd does not end code that waits for nothing. */
+  lend() {
+    this.engine.rest.comes();
+    this.#lending = this.#stub.lend(() => {}).catch(() => {}); // the engine has let go of the run, which ends with it
   }
 
-  /** Hand an outcome on when those before it are, and give the code time to come to rest after each. */
-  async inTurn(turn, outcome) {
-    if (turn !== this.#turn) await new Promise((resume) => this.#early.set(turn, resume));
+  // ---------------------------------------------------------------------------------------------- beginning and end
+
+  /** Run the code; the engine hears how it ended, before its caller does. */
+  async whole({ payload, timestamp, ...others }, code) {
+    const { engine } = this;
+    let ended;
     try {
-      return await outcome();
-    } finally {
-      this.#turn += 1;
-      const next = this.#early.get(this.#turn);
-      this.#early.delete(this.#turn);
-      if (next !== undefined) setTimeout(next);
+      const event = { timestamp: new Date(timestamp), payload: await this.#value(payload), ...others };
+      const running = runInScope({ run: this }, () => code(event));
+      ended = await this.#ended(running);
+    } catch (error) {
+      ended = await this.#ended(Promise.reject(error));
     }
+    this.over = true;
+    if (engine.rest.isAway) this.lend(); // what undoes its steps may be wanted
+    await this.#lending;
+    engine.mailbox.post(() => engine.finish(ended));
+  }
+
+  async #ended(running) {
+    const text = await plainResult(running);
+    if (text !== undefined) return { value: text };
+    const looked = await hop().look(() => running);
+    const kept = await running.then(() => undefined, asData);
+    return looked.error === undefined ? looked : { error: withStack(looked.error, kept) };
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- calls
+
+  /** Make a call; settles as it does. */
+  async call(id, kind, name, given) {
+    const { engine } = this;
+    const answer = Promise.withResolvers();
+    const asked = { name, given };
+    let [copy] = plainCopy(asked) ?? [];
+    if (copy === undefined) {
+      try {
+        copy = await hop().clone(asked);
+      } catch (error) {
+        engine.mailbox.post(() => engine.skip(id)); // what cannot be cloned is no call
+        throw error;
+      }
+    }
+    engine.mailbox.post(() => engine.call(id, kind, copy.name, copy.given, answer));
+    // A call that nobody will answer need not keep the run from being parked.
+    if (engine.rest.isAway && !engine.attempts.isGivenUp(given.parent, given.attempt)) this.lend();
+    return answer.promise;
+  }
+
+  /** Give a call its outcome, and then the code the time to come to rest: the engine goes on in a later turn. */
+  async settle(answer, { value: text, error }) {
+    const plain = error === undefined ? plainValue(text) : undefined;
+    if (plain !== undefined) answer.resolve(plain[0]);
+    else {
+      try {
+        answer.resolve(error === undefined ? await this.#value(text) : await hop().thrown(error));
+      } catch (thrown) {
+        answer.reject(thrown);
+      }
+    }
+    this.engine.mailbox.post(() => this.engine.handed());
+  }
+
+  async #value(text) {
+    const plain = plainValue(text);
+    if (plain !== undefined) return plain[0];
+    const [value, { size, ...place } = {}] = await hop().value(text);
+    return size === undefined ? value : readLater(size, () => this.#stream(place));
+  }
+
+  #stream(place) {
+    return hop().stream({ ...this.engine.names, ...place });
   }
 
   /** A call is over. */
@@ -64,50 +117,57 @@ export class LocalRun {
     this.#failures.delete(id);
   }
 
-  /** Run the code of `run()`; what it throws is told before the error, which does not keep its stack. */
-  async whole(code) {
-    try {
-      return await runInScope({ run: this }, code);
-    } catch (error) {
-      await this.stub.failed(asData(error), this.invoke).catch(() => {}); // the error itself follows
-      throw error;
-    }
+  // ------------------------------------------------------------------------------------------------------ functions
+
+  /** Run the callback of a call; `told` hears how that went, or nothing when the host knows. */
+  async body({ id, name, nth }, context, told) {
+    const { callback } = this.functions.get(id);
+    const within = (code) => runInScope(this.#scope(id, context), code);
+    const running = within(() => this.#keeping(id, callback, context));
+    const text = await plainResult(running);
+    const ran = text === undefined ? await this.#look(running, id, context.attempt, `${name}-${nth}`, within) : { value: text };
+    this.engine.mailbox.post(() => told(ran));
   }
 
-  #invoke(what, id, given) {
-    const functions = this.functions.get(id);
-    switch (what) {
-      case "body":
-        return this.#body(id, functions, ...given);
-      case "leave":
-        return this.#attempts.get(`${id} ${given[0]}`)?.();
-      case "delay":
-        return runInScope(this.#scope(id, given[0].ctx), () => this.#keeping(id, functions.delay, given[0]));
-      case "undo":
-        return this.#undo(id, functions, ...given);
-      case "failure":
-        return this.#failures.get(id);
-    }
+  async #look(running, id, attempt, shown, within) {
+    const key = `${id} ${attempt}`;
+    const given = async () => {
+      const value = await running;
+      if (!(value instanceof ReadableStream)) return value;
+      if (this.engine.attempts.isGivenUp(id, attempt)) return value.cancel();
+      const sending = new AbortController();
+      this.#sending.set(key, sending);
+      return framed(value, within, (error) => asData(error).stack, sending.signal);
+    };
+    const ran = await hop().lookAtResult(given, { run: this.number, call: id, attempt }, shown);
+    this.#sending.delete(key);
+    return ran?.error === undefined ? ran : { ...ran, error: withStack(ran.error, this.#failures.get(id)) };
   }
 
-  async #body(id, { callback }, context) {
-    const scope = this.#scope(id, context);
-    const within = (code) => runInScope(scope, code);
-    const key = `${id} ${context.attempt}`;
-    try {
-      const value = await new Promise((resolve, reject) => {
-        this.#attempts.set(key, resolve);
-        within(() => this.#keeping(id, callback, context)).then(resolve, reject);
-      });
-      return value instanceof ReadableStream ? framed(value, within, (error) => asData(error).stack) : value;
-    } finally {
-      this.#attempts.delete(key);
-    }
+  /** An attempt is given up: what it still sends is not wanted. */
+  breakOff(id, attempt) {
+    this.#sending.get(`${id} ${attempt}`)?.abort();
   }
 
-  async #undo(id, { rollback }, given, attempt) {
-    const scope = { ...this.#scope(id, given.ctx), attempt, undo: true };
-    await runInScope(scope, () => this.#keeping(id, rollback, given));
+  /** Ask a delay function; `told` hears what it says. */
+  async delay(id, ctx, data, told) {
+    const { delay } = this.functions.get(id);
+    const error = await hop().error(data);
+    const running = runInScope(this.#scope(id, ctx), () => this.#keeping(id, delay, { ctx, error }));
+    const text = await plainResult(running);
+    const said = text === undefined ? await hop().look(() => running) : { value: text };
+    this.engine.mailbox.post(() => told(said));
+  }
+
+  /** Run an undo function; `told` hears what it threw, if it did. */
+  async undo(id, { ctx, error, output, stepName }, attempt, told) {
+    const { rollback } = this.functions.get(id);
+    const scope = { ...this.#scope(id, ctx), attempt, undo: true };
+    const value = output === undefined ? undefined : await this.#value(output);
+    const given = { ctx, error: await hop().error(error), output: value, stepName };
+    const running = runInScope(scope, () => this.#keeping(id, rollback, given)).then(() => undefined);
+    const { error: thrown } = (await plainResult(running)) === undefined ? await hop().look(() => running) : {};
+    this.engine.mailbox.post(() => told(thrown && withStack(thrown, this.#failures.get(id))));
   }
 
   #scope(call, { step, attempt }) {
@@ -122,4 +182,20 @@ export class LocalRun {
       throw error;
     }
   }
+}
+
+/** The text of what a promise gives; undefined when the bridge has to look: it is not plain, or an error. */
+async function plainResult(running) {
+  let value;
+  try {
+    value = await running;
+  } catch {
+    return undefined; // the bridge gets it from the promise
+  }
+  return plainText(value);
+}
+
+/** An error with its stack, where that is kept. */
+function withStack(error, kept) {
+  return kept?.stack ? { ...error, detail: kept.stack } : error;
 }

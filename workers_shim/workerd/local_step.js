@@ -1,14 +1,9 @@
-// The step object in the user's isolate. The engine's end of it is step.js in the bridge, one RPC away; functions stay
-// here, and the bridge calls them through one function of the run that it is lent.
-//
-// One function, because every function that crosses keeps this side alive: workerd tells that code waits for nothing of
-// its own only when no stub is left.
+// The step object that code is given: what it is called with goes to the run's engine (run.js), in a request of the same
+// isolate; functions stay here.
 
 import { RpcTarget } from "cloudflare:workers";
 
-import { AT_ONCE, HELD } from "./answers.js";
 import { currentScope } from "./console.js";
-import { readLater } from "./streams.js";
 
 const DYNAMIC = "[dynamic]"; // what the host sees of a delay function
 const REFUSED = "WorkflowFatalError: "; // so begin the errors of calls that were not accepted: no journal has them
@@ -61,37 +56,16 @@ export class WorkflowStep extends RpcTarget {
     if (nested) Object.assign(given, { parent: inside.call, attempt: inside.attempt, undo: inside.undo });
     else if ((run.made += 1) <= run.repeats) given.stack = stackBelow(this.#call);
     if (functions !== undefined) run.functions.set(id, functions);
+    if (run.over) throw new Error("RPC stub used after being disposed."); // what it is on Cloudflare by then
     try {
-      return await this.#settled(id, run.stub.call(id, kind, name, given));
+      return await run.call(id, kind, name, given);
     } catch (error) {
-      run.stub.skip(id).catch(() => {}); // what cannot be cloned has not left this side
       if (!nested && String(error?.message).startsWith(REFUSED)) [run.made, run.settled] = [run.made - 1, run.settled - 1];
       throw error;
     } finally {
       if (!nested) run.settled += 1;
       if (functions !== undefined && functions.rollback === undefined) run.forget(id);
     }
-  }
-
-  /** What a call gives. One that is held is asked for again when the run has been woken. */
-  async #settled(id, answer) {
-    const run = this.#run;
-    for (;;) {
-      const found = await answer;
-      if (found === HELD) await run.held();
-      else if (found !== AT_ONCE) return run.inTurn(found[0], () => this.#outcome(id, found));
-      answer = run.stub.again(id, run.invoke);
-    }
-  }
-
-  #outcome(id, [, ...given]) {
-    if (given.length === 0) return this.#run.stub.thrown(id);
-    return given.length === 1 ? given[0] : this.#stored(given[1]);
-  }
-
-  /** A stream that a step has returned, anew. */
-  #stored(place) {
-    return readLater(place.size, () => this.#run.stub.stream(place));
   }
 }
 

@@ -1,56 +1,73 @@
 // Whether a run's code waits for the engine alone.
 //
-// workerd itself can tell: it ends code that waits for nothing of its own. A call that waits over RPC hides that from
-// it, and so does the function that the code has lent us. When the host asks, every call is answered "held", the function
-// is given back, and the code waits on its own side. If workerd then ends the run, it was parked; if it goes on, because
-// a timer or a request of its own is alive, it is woken when there is news, and asks for its calls again.
-
-import { AT_ONCE, HELD } from "./answers.js";
-import { isHung } from "./errors.js";
+// workerd itself can tell: it ends code that waits for nothing of its own, unless a function of it is lent to somebody.
+// So one always is, over RPC (local_run.js). When the host asks, it is given back. If workerd then ends the run, it was
+// parked; if it goes on, because a timer or a request of its own is alive, the function is lent anew before anything is
+// said to it, or when it calls.
 
 const AWAITING_EVERY = 60_000; // ms
 const WHERE = "a timer, request or stream of its own";
 
+const LENT = 0;
+const COMING = 1;
+const AWAY = 2;
+
 export class Rest {
   #run;
+  #state = COMING;
+  #function; // of the code, while it is lent
+  #after = []; // what to do when the function is lent
   #asked; // ms since the epoch
   #timer;
-  #held = new Set(); // calls that wait on the code's side
-  #after = []; // what to do when they are back
   #later = false; // whether the host has asked meanwhile, and nothing has happened since
 
   constructor(run) {
     this.#run = run;
   }
 
-  /** Whether calls wait on the code's side. */
-  get holds() {
-    return this.#held.size > 0;
+  /** Whether the function was given back, and is not on its way. */
+  get isAway() {
+    return this.#state === AWAY;
   }
 
-  /** Whether held calls are on their way back. */
-  get waking() {
-    return this.#after.length > 0;
+  /** Whether functions of the code can be called. */
+  get isHere() {
+    return this.#state === LENT;
+  }
+
+  /** The function is on its way. */
+  comes() {
+    this.#state = COMING;
+  }
+
+  /** It is here. */
+  lent(given) {
+    this.#giveBack();
+    this.#function = given.dup();
+    this.#state = LENT;
+    this.#act();
+    if (this.#later) this.ask();
   }
 
   /** The host wants to know whether the run rests. */
   ask() {
-    this.#later = this.waking;
+    this.#later = this.#state === COMING || this.#run.handing;
     if (this.#later) return;
     this.#asked = Date.now();
     this.#timer ??= setTimeout(() => this.#tell(), AWAITING_EVERY);
-    if (!this.#run.busy) this.#hold();
+    if (this.#state === AWAY || this.#run.busy) return;
+    this.#state = AWAY;
+    this.#giveBack();
   }
 
-  #hold() {
-    const run = this.#run;
-    for (const call of run.calls.values()) {
-      if (this.#held.has(call)) continue;
-      this.#held.add(call);
-      call.answer.resolve(HELD);
-    }
-    // Without a call that could bring the functions back, those that undo steps have to stay.
-    if (this.holds || !run.undos.any) run.giveBack();
+  #giveBack() {
+    this.#function?.[Symbol.dispose]();
+    this.#function = undefined;
+  }
+
+  /** The code has got everything that was on its way to it. */
+  quiet() {
+    if (this.#later && this.#state === LENT) this.ask();
   }
 
   #tell() {
@@ -66,48 +83,33 @@ export class Rest {
     this.#timer = undefined;
   }
 
-  /** Whether an error of run() means that the run was parked; the host is told. */
-  ends(error) {
-    if (!isHung(error) || !this.holds) return false;
-    this.release();
+  /** Whether the run was parked, when workerd has ended it because it waited for nothing; the host is told. */
+  ends() {
+    if (this.#state === LENT || this.#run.calls.size === 0) return false;
+    this.stirs();
     this.#run.send({ t: "parked", calls: this.#run.sent, rets: this.#run.given });
     return true;
   }
 
-  /** Do something once the code's side is as it was before it was held; `id` is the call whose function it needs. */
-  awake(action, id) {
+  /** Do something as soon as the function is lent. */
+  awake(action) {
     this.#later = false;
-    if (this.holds) {
-      this.stirs();
-      if (this.#after.push(action) === 1) this.#run.wake();
-      return;
-    }
-    const call = id === undefined || this.#run.invoke !== undefined ? undefined : this.#run.calls.get(id);
-    if (call === undefined) {
+    if (this.#state === LENT) {
       action();
       return;
     }
-    this.#after.push(action);
-    this.#held.add(call);
-    call.answer.resolve(AT_ONCE);
-  }
-
-  /** A held call has come back. */
-  back(call) {
-    this.#held.delete(call);
-    if (this.holds) return;
-    this.#run.soon(() => {
-      this.#act();
-      this.#run.pump();
-      if (this.#later) this.ask();
-    });
-  }
-
-  /** run() has ended: what was held does not come back. */
-  ended() {
     this.stirs();
-    this.#held.clear();
-    this.#act();
+    this.#after.push(action);
+    if (this.#state === AWAY) {
+      this.#state = COMING; // so that it is not asked for twice
+      this.#run.wake();
+    }
+  }
+
+  /** run() has ended. When it failed, it has lent its function before. */
+  ended(failed) {
+    this.stirs();
+    if (!failed) this.#act();
   }
 
   #act() {
@@ -119,8 +121,7 @@ export class Rest {
   /** The run is given up. */
   release() {
     this.stirs();
-    if (this.holds) this.#run.forget();
-    this.#held.clear();
+    this.#giveBack();
     this.#after = [];
   }
 }

@@ -1,15 +1,16 @@
-// One run: an execution of a workflow's `run()`, from `start` until its socket closes.
+// One run: an execution of a workflow's `run()`, from `start` until its socket closes. It has a request of its own in the
+// isolate of the code; the request that runs the code has its end in local_run.js.
 
-import { HELD } from "./answers.js";
+import { RpcTarget } from "cloudflare:workers";
+
 import { Attempts } from "./attempts.js";
 import { Call, argumentOf } from "./call.js";
-import { describe, engineError, isHung, notCloned, revive } from "./errors.js";
+import { describe, engineError, isHung } from "./errors.js";
+import { Mailbox } from "./mailbox.js";
 import { Replay, words } from "./replay.js";
 import { Rest } from "./rest.js";
-import { Step } from "./step.js";
-import { fetchStream } from "./streams.js";
 import { Undos } from "./undo.js";
-import { NotSerialisable, StoredStream, decode, encode, encodeWhole } from "./values.js";
+import { encode } from "./values.js";
 
 const PHASE = "Cannot execute steps during rollback phase";
 // ms that a replay waits for a call that the journal has before results that stand behind it. That the code has come to
@@ -18,19 +19,19 @@ const BLOCKED = 10_000;
 
 export class Run {
   calls = new Map(); // every call that has not been given its outcome, by id
+  mailbox = new Mailbox(); // what the code asks for
   over = false; // run() has ended: nothing more is asked or answered
   sent = 0; // `call` messages
   given = 0; // `ret` messages that were handed over
-  invoke; // the function through which the run's own functions are called, while it is lent to us
   #start;
   #outside;
+  #code; // the `LocalRun`
   #next = 1; // id of the call that the code made next
-  #early = new Map(); // calls that have come before it: id -> what lets them be taken
-  #turns = 0; // outcomes that were handed over
-  #thrown = new Map(); // call -> the error that it settled with, until the code's side asks for it
+  #early = new Map(); // calls that have come before it: id -> what takes them
+  #outcomes = []; // {call, outcome}: to be handed over, one at a time
   #steps = 0;
   #last; // call
-  #failure; // what run() threw, as its side keeps it
+  #released = false;
   #told = new Set(); // mismatches
   #blocked; // timer
   #moved; // ms since the epoch: when the queue began to wait for a call
@@ -38,7 +39,7 @@ export class Run {
   /** `outside` is what run_socket.js lets it reach. */
   constructor(start, outside) {
     this.number = start.run;
-    this.host = outside.host;
+    this.names = { workflow: start.workflow, instance: start.instance };
     this.undoing = start.undo === true; // the code is repeated for its undo functions only
     this.replay = new Replay(start.journal);
     this.rest = new Rest(this);
@@ -46,10 +47,16 @@ export class Run {
     this.undos = new Undos(this);
     this.#start = start;
     this.#outside = outside;
+    this.mailbox.serve().catch((error) => this.broke(error));
   }
 
   send(message) {
     this.#outside.send(message);
+  }
+
+  /** The engine has failed, unless it is that what it speaks with is gone because the run is over. */
+  broke(error) {
+    if (!this.#released) this.#outside.broken(error);
   }
 
   /** A message of the host. */
@@ -58,9 +65,9 @@ export class Run {
       case "ret":
         return this.rest.awake(() => this.#ret(message));
       case "exec":
-        return this.rest.awake(() => this.attempts.exec(message), message.call);
+        return this.rest.awake(() => this.attempts.exec(message));
       case "delay":
-        return this.rest.awake(() => this.attempts.delay(message), message.call);
+        return this.rest.awake(() => this.attempts.delay(message));
       case "undo":
         return this.rest.awake(() => this.undos.undo(message));
       case "cancel":
@@ -75,94 +82,63 @@ export class Run {
 
   // ---------------------------------------------------------------------------------------------- beginning and end
 
-  /** Run the user's code; `workflow` is its class's entrypoint. */
-  async live(workflow) {
-    const done = { t: "done" };
-    try {
-      const result = await workflow.run(this.#event(), new Step(this), this.#about());
-      done.value = await this.#output(result);
-    } catch (error) {
-      if (this.#failure === undefined && this.rest.ends(error)) return;
-      done.error = describe(error, this.#failure);
-    }
-    if (!this.over) this.#finish(done);
-  }
-
-  #event() {
+  /** What the code is called with, its payload as text. */
+  get event() {
     const { payload, timestamp, schedule } = this.#start.event;
-    return {
-      timestamp: new Date(timestamp),
-      payload: decode(payload),
-      instanceId: this.#start.instance,
-      workflowName: this.#start.workflow,
-      ...(schedule !== undefined && { schedule }),
-    };
+    const { workflow, instance } = this.names;
+    return { payload, timestamp, instanceId: instance, workflowName: workflow, ...(schedule !== undefined && { schedule }) };
   }
 
-  /** What the code's side is told beside the event; user code does not see it. */
-  #about() {
-    return { run: this.number, calls: this.replay.calls };
-  }
-
-  async #output(result) {
+  /** Run the code; `workflow` is its class's entrypoint. */
+  async live(workflow) {
     try {
-      return await encodeWhole(result);
+      await workflow.run(undefined, new Lender(this), this.number); // what it gave has come before: `finish`
     } catch (error) {
-      throw error instanceof NotSerialisable ? notCloned(error) : error;
+      if (!this.over && !(isHung(error) && this.rest.ends())) this.finish({ error: describe(error) });
     }
   }
 
-  #finish(done) {
+  /** run() has ended, with `{value}` or `{error}`. */
+  finish({ value, error }) {
+    if (this.over) return;
     const missing = this.replay.expected();
     if (missing !== undefined) this.#report(words(missing), "run() ended");
     this.over = true;
     this.replay.left = 0;
     clearTimeout(this.#blocked);
-    this.send(done);
-    this.rest.ended();
+    this.send({ t: "done", ...(error === undefined ? { value } : { error }) });
+    this.rest.ended(error !== undefined);
     this.undos.ended();
-  }
-
-  /** run() has thrown, and its side says what. */
-  failed(error) {
-    this.#failure = error;
   }
 
   /** The socket is closed: whatever still waits on this side waits no longer. */
   release() {
-    this.over = true;
+    this.over = this.#released = true;
     clearTimeout(this.#blocked);
     this.rest.release();
     this.undos.release();
-    this.giveBack();
   }
 
   // ---------------------------------------------------------------------------------------------------- the code's side
 
-  /** Take the function that leads to the run's own functions. */
-  open(invoke) {
-    this.giveBack();
-    this.invoke = invoke.dup();
+  /** run() begins. */
+  meet(code) {
+    this.#code = code;
   }
 
-  giveBack() {
-    this.invoke?.[Symbol.dispose]();
-    this.invoke = undefined;
+  /** Have something done in the request of the code. */
+  inCode(job) {
+    this.#code.mailbox.post(() => job(this.#code));
   }
 
-  /** Let calls that wait on the code's side be asked again. */
+  /** Let the code lend its function. */
   wake() {
-    this.#outside.wake().catch((error) => this.#outside.broken(error));
+    this.inCode((code) => code.lend());
   }
 
-  /** Let the code's side drop what it holds. */
-  forget() {
-    this.#outside.forget();
-  }
-
-  /** Let an attempt be over for the bridge: as long as one runs that is waited for, workerd does not end the run. */
-  leave(id, attempt) {
-    this.invoke?.("leave", id, attempt).catch(() => {}); // its isolate is going away
+  /** Whether an outcome is on its way to the code. */
+  get handing() {
+    return this.#outcomes.length > 0;
   }
 
   /** Whether the code has something to do or to get without its own doing. */
@@ -170,64 +146,40 @@ export class Run {
     return this.attempts.busy || this.undos.busy || this.replay.blocked() !== undefined;
   }
 
-  /** What is kept of the error that a call's code threw last. */
-  async failure(id) {
-    try {
-      return await this.invoke?.("failure", id);
-    } catch {
-      return undefined; // its isolate is going away: the error is told without its stack
-    }
-  }
-
   // ---------------------------------------------------------------------------------------------------------- calls
 
-  /** A call of the step API; gives what `Step` answers. Calls arrive out of order when runs vie for the isolate. */
-  call(id, kind, name, given) {
-    return this.#inOrder(id, () => this.#take(id, kind, name, given));
+  /** A call of the step API. One whose arguments had to be cloned comes late; it keeps its place. */
+  call(id, kind, name, given, answer) {
+    this.#inOrder(id, () => this.#take(id, kind, name, given, answer));
   }
 
-  /** A call that is known here already, or never comes. */
+  /** A call that never comes. */
   skip(id) {
     this.#inOrder(id, () => {});
   }
 
   #inOrder(id, take) {
-    if (id < this.#next) return undefined;
-    if (id > this.#next) {
-      return new Promise((resolve) => this.#early.set(id, resolve)).then(() => this.#inOrder(id, take));
-    }
-    this.#next += 1;
-    try {
-      return take();
-    } finally {
-      this.#early.get(this.#next)?.();
+    this.#early.set(id, take);
+    while ((take = this.#early.get(this.#next)) !== undefined) {
       this.#early.delete(this.#next);
+      this.#next += 1;
+      take();
     }
   }
 
-  #take(id, kind, name, given) {
-    if (given.undo) throw engineError("WorkflowFatalError", PHASE);
-    const call = new Call(id, kind, name, given);
-    if (this.over) return call.answer.promise; // nobody will answer it
-    // Nor this; a call that waits here would keep the run from being parked.
-    if (call.nested && this.attempts.isGivenUp(given.parent, given.attempt)) return HELD;
-    const arg = kind === "do" ? call.take(given, () => this.#countStep()) : argumentOf(kind, given.arg);
-    this.#make(call, arg);
+  #take(id, kind, name, given, answer) {
+    const call = new Call(id, kind, name, given, answer);
+    try {
+      if (given.undo) throw engineError("WorkflowFatalError", PHASE);
+      if (this.over) return; // nobody will answer it; nor this:
+      if (call.nested && this.attempts.isGivenUp(given.parent, given.attempt)) return;
+      this.#make(call, kind === "do" ? call.take(given, () => this.#countStep()) : argumentOf(kind, given.arg));
+    } catch (error) {
+      this.#hand(call, { error: { name: error.name, message: error.message } });
+      return;
+    }
     this.rest.stirs();
-    this.soon(() => this.pump());
-    return call.answer.promise;
-  }
-
-  /** Do something once the code's side has been given the promise of its answer: an answer that is there before takes a
-   * turn longer than those of calls that wait already, and would come after them. */
-  soon(action) {
-    queueMicrotask(() => {
-      try {
-        action();
-      } catch (error) {
-        this.#outside.broken(error);
-      }
-    });
+    this.pump();
   }
 
   #countStep() {
@@ -276,16 +228,6 @@ export class Run {
     this.#sendCall(call, encode(null)); // the config is recorded
   }
 
-  /** A call that was held is asked for again. */
-  again(id, invoke) {
-    this.open(invoke);
-    const call = this.calls.get(id);
-    if (call === undefined) return HELD; // it is a given-up attempt's
-    call.answer = Promise.withResolvers();
-    this.rest.back(call);
-    return call.answer.promise;
-  }
-
   // -------------------------------------------------------------------------------------------------------- results
 
   /** Take the host's answer to a call, and hand it over when its turn has come. */
@@ -312,12 +254,10 @@ export class Run {
     call.misfit = undefined;
   }
 
-  /** Hand over what may be. Over RPC each result arrives in a turn of its own, in this order. */
+  /** Hand over what may be. */
   pump() {
-    const { replay, rest } = this;
-    if (rest.waking) return; // it goes on when all that was held has come back
+    const { replay } = this;
     while (!this.over && replay.ready()) {
-      if (rest.holds) return rest.awake(() => {});
       const { answered, call, outcome } = replay.next();
       if (answered) this.given += 1;
       this.#settle(call, outcome);
@@ -345,29 +285,24 @@ export class Run {
 
   #settle(call, outcome) {
     this.calls.delete(call.id);
-    this.#turns += 1;
-    try {
-      if (outcome.error !== undefined) throw revive(outcome.error);
-      const value = decode(outcome.value);
-      const given = value instanceof StoredStream ? [undefined, { ...value }] : [value];
-      call.answer.resolve([this.#turns, ...given]);
-    } catch (error) {
-      this.#thrown.set(call.id, error);
-      call.answer.resolve([this.#turns]);
-    }
+    this.#hand(call, outcome);
   }
 
-  /** The error that a call settled with. */
-  thrown(id) {
-    const error = this.#thrown.get(id);
-    this.#thrown.delete(id);
-    return error;
+  /** Give a call its outcome, when those before it are given and the code has come to rest after each. */
+  #hand(call, outcome) {
+    if (this.#outcomes.push({ call, outcome }) === 1) this.#handFirst();
   }
 
-  /** The bytes of a stream that a step of this run's instance has returned. */
-  fetch({ step, attempt }) {
-    const { workflow, instance } = this.#start;
-    return fetchStream(this.host, { workflow, instance, step, attempt });
+  #handFirst() {
+    const [{ call, outcome }] = this.#outcomes;
+    this.inCode((code) => code.settle(call.answer, outcome));
+  }
+
+  /** The first outcome is given, and the code has come to rest. */
+  handed() {
+    this.#outcomes.shift();
+    if (this.#outcomes.length > 0) this.#handFirst();
+    else this.rest.quiet();
   }
 
   // ----------------------------------------------------------------------------------------------------- mismatches
@@ -379,5 +314,19 @@ export class Run {
     this.#told.add(pair);
     const place = call?.stack === undefined ? {} : { stack: call.stack };
     this.send({ t: "mismatch", recorded, called, ...place });
+  }
+}
+
+/** What the code can call over RPC. */
+class Lender extends RpcTarget {
+  #run;
+
+  constructor(run) {
+    super();
+    this.#run = run;
+  }
+
+  lend(given) {
+    this.#run.rest.lent(given);
   }
 }

@@ -1,12 +1,19 @@
 // The socket of a run. Its closing ends the run's code, which no other kind of request does (measured).
 
-import { ask } from "./internal.js";
+import { workflow } from "./hidden.js";
 import { Run } from "./run.js";
 
 const BROKEN = 1011; // the host takes it that the run is lost, and begins it anew
 
-/** Accept the socket of a run. */
-export function openRun(env, ctx) {
+const runs = new Map(); // by number
+
+/** The run that code was started for. */
+export function runOf(number) {
+  return runs.get(number);
+}
+
+/** Accept the socket of a run of a class. */
+export function openRun(name) {
   const [theirs, ours] = Object.values(new WebSocketPair());
   const outbox = new Outbox(ours);
   let run;
@@ -14,7 +21,7 @@ export function openRun(env, ctx) {
   ours.addEventListener("message", ({ data }) => {
     try {
       for (const message of JSON.parse(data)) {
-        if (message.t === "start") run = begin(message, env, ctx, outbox);
+        if (message.t === "start") run = begin(message, outbox, workflow(name));
         else run.hear(message);
       }
     } catch (error) {
@@ -22,23 +29,20 @@ export function openRun(env, ctx) {
     }
   });
   ours.addEventListener("close", () => {
+    runs.delete(run?.number);
     run?.release();
     ours.close(); // without an answer the connection stays, and the code with it
   });
   return new Response(null, { status: 101, webSocket: theirs });
 }
 
-function begin(start, env, ctx, outbox) {
-  const { class: name, user } = env.WORKFLOWS[start.workflow];
-  const about = { run: start.run };
+function begin(start, outbox, entrypoint) {
   const run = new Run(start, {
-    host: env.HOST,
     send: (message) => outbox.send(message),
     broken: (error) => outbox.breakOff(error),
-    wake: () => ask(env[user], "wake", about),
-    forget: () => ctx.waitUntil(ask(env[user], "forget", about).catch(() => {})), // else it is gone, and all it keeps
   });
-  run.live(env[name]).catch((error) => outbox.breakOff(error));
+  runs.set(run.number, run);
+  run.live(entrypoint);
   return run;
 }
 

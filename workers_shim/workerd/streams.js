@@ -24,15 +24,21 @@ const BROKEN =
   "Failed to read from step ReadableStream output. ReadableStream received over RPC disconnected prematurely.";
 
 /**
- * The frames of a stream that a step returned; user code in it runs through `within`.
+ * The frames of a stream that a step returned; user code in it runs through `within`. `signal` breaks them off.
  *
  * Not a stream of type "bytes": that one takes the memory of what it is given, and code may give the same bytes twice.
  */
-export function framed(stream, within, stackOf) {
+export function framed(stream, within, stackOf, signal) {
   const reader = stream.locked ? undefined : stream.getReader();
   let next; // the bytes whose length has gone out
   return new ReadableStream(
     {
+      start(controller) {
+        signal.addEventListener("abort", () => {
+          reader?.cancel(signal.reason).catch(() => {}); // the attempt was given up
+          controller.error(signal.reason);
+        });
+      },
       async pull(controller) {
         if (next !== undefined) {
           controller.enqueue(next);
@@ -84,9 +90,9 @@ function header(length) {
 }
 
 /** Bring the frames of an attempt's stream to the host, which takes them for the attempt's end; true when it did. */
-export async function sendFrames(host, frames, place, signal) {
+export async function sendFrames(host, frames, place) {
   const url = `http://host/stream?${new URLSearchParams(place)}`;
-  const response = await host.fetch(url, { method: "PUT", body: frames, signal });
+  const response = await host.fetch(url, { method: "PUT", body: frames });
   await response.body?.cancel();
   return response.ok || response.status === GONE;
 }

@@ -1,9 +1,6 @@
 // Undo functions. They live in the run's code; one that is asked for while the code still repeats what it did waits for
 // that. This is workers_shim/undo.py for JavaScript.
 
-import { describe, revive } from "./errors.js";
-import { StoredStream, decode } from "./values.js";
-
 const LIMIT = 10_000; // ms in which a replay has to come on, until it is at the step that is to be undone
 const FIRST_LOOK = 20; // ms until the replay is looked at again; doubles up to LAST_LOOK
 const LAST_LOOK = 500;
@@ -75,20 +72,19 @@ export class Undos {
 
   // -------------------------------------------------------------------------------------------------------- running
 
-  async #begin(call, message) {
+  #begin(call, message) {
     const run = this.#run;
-    if (run.invoke === undefined) return this.#miss(message); // the code is gone
+    if (!run.rest.isHere) return this.#miss(message); // the code is gone
     const current = (this.#current = tag(message.name, message.nth, message.attempt));
     run.send({ t: "undoing", ...head(message) });
-    const undone = { t: "undone", ...head(message) };
-    try {
-      await run.invoke("undo", call.id, await given(run, call, message), message.attempt);
-    } catch (error) {
-      undone.error = describe(error, await run.failure(call.id));
-    }
-    if (this.#current !== current) return; // given up meanwhile
-    this.#current = undefined;
-    run.send(undone);
+    const { context: ctx, error, output, attempt } = message;
+    const given = { ctx, error, output, stepName: `${call.shown}-${call.nth}` };
+    const told = (thrown) => {
+      if (this.#current !== current) return; // given up meanwhile
+      this.#current = undefined;
+      run.send({ t: "undone", ...head(message), ...(thrown !== undefined && { error: thrown }) });
+    };
+    run.inCode((code) => code.undo(call.id, given, attempt, told));
   }
 
   // -------------------------------------------------------------------------------------------------------- waiting
@@ -128,15 +124,4 @@ function head({ name, nth, attempt }) {
 
 function tag(name, nth, attempt) {
   return `${nth} ${attempt} ${name}`;
-}
-
-/** What the function is called with. */
-async function given(run, call, { context, error, output }) {
-  const value = output === undefined ? undefined : decode(output);
-  return {
-    ctx: context,
-    error: revive(error),
-    output: value instanceof StoredStream ? await run.fetch(value) : value,
-    stepName: `${call.shown}-${call.nth}`,
-  };
 }

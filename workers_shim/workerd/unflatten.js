@@ -48,8 +48,12 @@ const CONSTANT_OF = new Map(CONSTANTS);
 const HOLE = -2;
 
 /** Read a value. `revive(tag, fields)` makes the object of a tag that is not devalue's own. */
-export function parse(text, revive = () => undefined) {
-  const flat = JSON.parse(text);
+export function parse(text, revive) {
+  return fromFlat(JSON.parse(text), revive);
+}
+
+/** Read a value from the list that its text is. */
+export function fromFlat(flat, revive = () => undefined) {
   if (typeof flat === "number") return CONSTANT_OF.get(flat);
   return typeof flat[0] === "object" && flat[0] !== null ? new Unflattening(flat, revive).value() : flat[0];
 }

@@ -43,7 +43,7 @@ class RunSocket:
         self._hear = hear
         self._flush_soon = flush_soon
         self._outgoing: list[Mapping[str, Any]] = [start]
-        headers = {"celld-token": token, "celld-kind": "run"}
+        headers = {"celld-token": token, "celld-kind": "run", "celld-workflow": start["workflow"]}
         self._socket = WebSocket(headers, on_open=self.flush, on_texts=self._texts, on_closed=self._closed)
         self._released = False  # the host has no more interest in it
         self._gone = False

@@ -162,7 +162,8 @@ class World:
         """Start a run of the class ``Flow``."""
         self._runs += 1
         run = Run(self._runs)
-        run.socket = await Socket.open(self.port, {"celld-token": "token", "celld-kind": "run"}, run.text)
+        headers = {"celld-token": "token", "celld-kind": "run", "celld-workflow": workflow}
+        run.socket = await Socket.open(self.port, headers, run.text)
         self._sockets.append(run.socket)
         event: Message = {"payload": stringify({} if payload is None else payload), "timestamp": 1_750_000_000_123}
         if schedule is not None:
@@ -232,6 +233,7 @@ async def bridge(
     entry: str = ENTRY,
     front: str | None = None,
     hurry: bool = False,
+    v8_flags: Iterable[str] = (),
 ) -> AsyncIterator[World]:
     """Run a worker with this code (it exports ``Flow``, unless ``entry`` is another). ``front`` is the code of a worker
     in front of it. In a ``hurry`` the bridge waits for tenths of what it else waits for."""
@@ -246,7 +248,7 @@ async def bridge(
         (folder / "main.js").write_text(entry.format())
         (folder / "front.js").write_text(front or "")
         config = folder / "config.capnp"
-        config.write_text(_config(folder, date, flags, host, front is not None))
+        config.write_text(_config(folder, date, flags, host, front is not None, v8_flags))
         output = folder / "output"
         port, process = await asyncio.to_thread(_started, tools.workerd, config, output)
         world = World(port, output, answers)
@@ -277,7 +279,7 @@ def _started(workerd: Path, config: Path, output: Path) -> tuple[int, subprocess
     return json.loads(event)["port"], process
 
 
-def _config(folder: Path, date: str, flags: Iterable[str], host: str, front: bool) -> str:
+def _config(folder: Path, date: str, flags: Iterable[str], host: str, front: bool, v8_flags: Iterable[str]) -> str:
     ours = sorted((folder / "bridge").glob("*.js"))
     user = [folder / "main.js", folder / "user.js", *ours]
     bridge = sorted(ours, key=lambda file: file.name != "bridge.js")
@@ -290,7 +292,7 @@ def _config(folder: Path, date: str, flags: Iterable[str], host: str, front: boo
     return f"""
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  structuredLogging = true,
+  structuredLogging = true, v8Flags = {json.dumps(list(v8_flags))},
   services = [
     (name = "user", worker = (
       modules = [{_modules(user)}],
@@ -299,6 +301,8 @@ const config :Workerd.Config = (
         (name = "FLOW", wrapped = (moduleName = "cloudflare-internal:workflows-api", innerBindings = [
           (name = "fetcher", service = (name = "bridge", entrypoint = "WorkflowBinding", props = (json = {props}))),
         ])),
+        (name = "CELLD:hop", service = (name = "bridge", entrypoint = "Hop")),
+        (name = "CELLD:workflow:Flow", service = (name = "user", entrypoint = "Flow")),
         (name = "SELF", service = "user"),
         (name = "FLOW_CLASS", service = (name = "user", entrypoint = "Flow")),
       ],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import World, bridge
+from tests.javascript.bridge.scripted import World, bridge, value
 from tests.javascript.bridge.test_steps import flow
 
 pytestmark = pytest.mark.asyncio
@@ -172,3 +172,31 @@ async def test_a_sparse_array_with_named_properties_is_kept_without_them(tools: 
     async with bridge(tools, flow("const a = [, , , , , 1]; a.name = 2; return a;")) as world:
         done = await (await world.start()).next("done")
         assert done["value"] == "[[-7,6,5,1],1]"
+
+
+@pytest.mark.parametrize("flags", [["nodejs_compat"], ["nodejs_als", "disallow_importable_env"]])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "export default { fetch: (_, env) => keys(env) };",
+        "export default class extends WorkerEntrypoint { fetch() { return keys(this.env); } }",
+        "export default class extends WorkerEntrypoint { made = keys(this.env); fetch() { return this.made; } }",
+    ],
+)
+async def test_code_sees_no_binding_of_ours(tools: Tools, code: str, flags: list[str]) -> None:
+    workflow = """
+    import { env as imported } from "cloudflare:workers";
+    const process = globalThis.process?.env ?? {};
+    const keys = (env) => Response.json([env, imported, process].map((each) => Object.keys(each).join()));
+    export class Flow extends WorkflowEntrypoint {
+      async run(_, step) {
+        return await step.do("keys", async () => Object.keys(this.env).join());
+      }
+    }
+    """
+    async with bridge(tools, workflow + code, flags=flags) as world:
+        keys = "FLOW,SELF,FLOW_CLASS"
+        assert (await world.json())[0] == keys
+        assert all(each in (keys, "") for each in await world.json())
+        run = await world.start()
+        assert value(await run.play()) == keys

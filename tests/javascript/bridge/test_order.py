@@ -121,3 +121,12 @@ async def test_a_call_that_cannot_be_sent_holds_no_other_up(tools: Tools) -> Non
         done = await (await world.start()).play()
         assert value(done)[0] == 1
         assert value(done)[2] == "DataCloneError"
+
+
+async def test_code_that_v8_has_compiled_goes_on_in_its_own_request(tools: Tools) -> None:
+    code = flow("for (let i = 0; i < 400; i++) await step.do(`${i}`, async () => i); return 'end';")
+    async with bridge(tools, code, v8_flags=["--invocation-count-for-turbofan=10"]) as world:
+        for _ in range(3):
+            run = await world.start()
+            assert value(await run.play()) == "end"
+            run.release()

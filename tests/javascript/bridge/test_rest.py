@@ -257,7 +257,7 @@ async def test_an_undo_function_can_be_asked_of_a_held_run(tools: Tools) -> None
 
 async def test_older_dates_are_woken_too(tools: Tools) -> None:
     code = flow(f"return Promise.race([step.sleep('z', 1), {LATER}]);")
-    flags = ("nodejs_als", "handle_cross_request_promise_resolution")  # the configuration adds the second
+    flags = ("nodejs_als", "rpc", "handle_cross_request_promise_resolution")  # which the configuration adds
     async with bridge(tools, code, date="2023-06-01", flags=flags) as world:
         run = await world.start()
         call = await run.next("call")

@@ -529,11 +529,7 @@ async def test_another_caller_of_run_gets_what_the_code_gives(tools: Tools) -> N
         assert await world.json() == ["e", 4, "RpcStub"]
 
 
-async def test_a_run_that_cannot_be_begun_is_given_up_by_closing_its_socket(tools: Tools) -> None:
+async def test_a_run_of_an_unknown_workflow_is_refused(tools: Tools) -> None:
     async with bridge(tools, flow("")) as world:
-        run = await world.start(workflow="other")
-        assert run.socket is not None
-        async with asyncio.timeout(15):
-            await run.socket.closed.wait()
-        assert run.socket.reason is not None
-        assert run.socket.reason.startswith("TypeError")
+        response = await world.request(kind="run", headers={"celld-workflow": "other"})
+        assert (response.status_code, response.text) == (404, "no such Workflow")
