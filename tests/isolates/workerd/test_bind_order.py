@@ -74,6 +74,29 @@ async def test_a_call_that_breaks_off_holds_nothing_up() -> None:
         await broken.task
 
 
+async def test_a_call_that_breaks_off_lets_none_overtake_those_before_it() -> None:
+    heard: list[str] = []
+
+    def say(message: dict[str, Any]) -> None:
+        heard.append(message["args"])
+        server.answer({"id": message["id"], "value": "-1"})
+
+    server = BindServer("token", None, say, lambda _, stack: stack)
+    large, broken, small = Request(server), Request(server), Request(server)
+    text = body("large")
+    large.part(text[:10], more=True)
+    broken.breaks_off()
+    small.part(body("small"))
+    with pytest.raises(ResponseCut):
+        await broken.task
+    await turns()
+    assert heard == []
+
+    large.part(text[10:])
+    await asyncio.gather(large.task, small.task)
+    assert heard == ["large", "small"]
+
+
 def body(args: str) -> bytes:
     """A call of a binding, as the bridge writes it."""
     return json.dumps({"workflow": "flow", "op": "sendEvent", "args": args}).encode()
