@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -75,7 +76,7 @@ class SourceMaps:
         modules = [self._folder / script] if _is_name(script) else []
         for module in [*modules, *filter(None, [self._origins.get(script)])]:
             file = module.with_name(f"{module.name}.map")
-            if file.is_file():
+            with suppress(OSError, ValueError):  # there is none, or the project has another kind of file of this name
                 return SourceMap(file.read_bytes(), module.parent)
         return None
 

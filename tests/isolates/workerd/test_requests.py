@@ -258,3 +258,13 @@ async def made(isolate: WorkerdIsolate, heard: Heard, id: int) -> str:
     """How much the Worker has made for the slow reader."""
     isolate.send(request(id, "/made"))
     return await whole(heard, id)
+
+
+async def test_an_error_is_told_also_when_a_file_beside_the_code_is_no_source_map(tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/index.js.map").write_text("This is no source map.")
+    code = 'export default { fetch() { throw new TypeError("no") } };'
+    async with running(tools, tmp_path, code, no_bundle=True) as (isolate, heard):
+        isolate.send(request(1))
+        failed = await heard.one("request_failed")
+        assert failed["error"] == {"name": "TypeError", "message": "no"}
