@@ -16,7 +16,8 @@ from pathlib import Path
 from .entry import ENTRY_SOURCE, SHIM
 from .mappings import SourceMap
 
-ORIGINS = "origins.json"  # in a bundle's folder: the files that its modules are copies of, by the modules' names
+# In a bundle's folder: the files that its modules are copies of, by the modules' names. No project has such a file.
+ORIGINS = "celld-origins.json"
 
 # "at name (script:1:2)", "at async script:1:2", "at new Name (file:///script:1:2)"; what comes before the script stays.
 _FRAME = re.compile(
