@@ -103,6 +103,8 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserCallbackError:
+            raise  # it is no fault of the answer's: the loop tells of it, and hangs up
         except httptools.HttpParserError as error:
             self._break(f"its answer cannot be read: {error}")
 

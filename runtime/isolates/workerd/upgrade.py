@@ -77,6 +77,8 @@ class Upgrade(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._parser = None
+        except httptools.HttpParserCallbackError:
+            raise  # it is no fault of the answer's: the loop tells of it, and hangs up
         except httptools.HttpParserError as error:
             self._fail({"error": {"name": "Error", "message": f"The Worker's answer cannot be read: {error}"}})
         self._pass_on()

@@ -1,0 +1,50 @@
+"""A connection to the bridge, against a server of a few lines."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from runtime.isolates.workerd.connection import Headers, Pool
+
+pytestmark = pytest.mark.asyncio
+
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+
+
+class Careless:
+    """Takes an answer, and makes a mistake at its end."""
+
+    def headed(self, status: int, headers: Headers) -> None: ...
+
+    def body(self, data: bytes) -> None: ...
+
+    def ended(self) -> None:
+        raise LookupError("a mistake")
+
+    def broken(self, reason: str) -> None: ...
+
+    def writable(self) -> None: ...
+
+
+async def test_a_mistake_of_who_takes_an_answer_is_told() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ANSWER)
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        over.set()
+
+    over = asyncio.Event()
+    told: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.set_result(context))
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        connection = await Pool(server.sockets[0].getsockname()[1]).connect()
+        connection.begin(b"GET / HTTP/1.1\r\n\r\n", Careless(), method="GET", has_body=False)
+        async with asyncio.timeout(5):
+            error = (await told)["exception"]
+            await over.wait()
+    assert isinstance(error.__context__, LookupError)
