@@ -28,7 +28,7 @@ from .stacks import Stacks
 from .upgrade import Upgrade
 
 PULSE_TIMEOUT = 2.0  # seconds; a bridge that is not kept from it answers within one millisecond
-_LONG_AGO = 1024  # runs that are over whose late output still gets its place
+LATE_SPEAKERS = 1024  # runs that are over whose late output still gets its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +204,8 @@ class WorkerdIsolate:
         )
         self._runs[run.run] = run
         self._speakers[run.run] = Speaker(run.echo, run.stacks)
-        while len(self._speakers) > _LONG_AGO + len(self._runs):
-            del self._speakers[next(iter(self._speakers))]
+        if len(self._speakers) > LATE_SPEAKERS + len(self._runs):
+            del self._speakers[next(each for each in self._speakers if each not in self._runs)]
         self._spawn(run.connect(self._pool.port))
 
     def _release(self, number: int) -> None:
