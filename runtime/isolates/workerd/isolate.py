@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -36,8 +35,7 @@ class Served:
     """One Worker of the process, as it is known in it."""
 
     name: str
-    root: Path
-    workflows: Mapping[str, str]  # name -> class, of those that are there
+    workflows: Collection[str]  # the names of those whose class is there
     stacks: Stacks
     digest: str
 
@@ -316,9 +314,10 @@ class WorkerdIsolate:
 
     async def _finish(self) -> None:
         """The requests are answered; what their handlers have handed to waitUntil is part of them."""
+        assert self._pool is not None
         for worker in self._workers:
             with contextlib.suppress(ConnectionError):
-                await ask(self._pool, self._token, "drain", worker.name) if self._pool is not None else None
+                await ask(self._pool, self._token, "drain", worker.name)
         self._say({"t": "drained"})
 
     def ended(self, status: int) -> None:
