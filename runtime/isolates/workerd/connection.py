@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import Protocol
 
 import httptools
+
+from runtime.http.pausable import Pausable
 
 Headers = Sequence[tuple[str, str]]
 
@@ -38,12 +40,11 @@ class Answering(Protocol):
         """More of the request's body can be taken."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(Pausable):
     """One connection, for one request after another."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._answering: Answering | None = None
         self._headers: list[tuple[str, str]] = []
@@ -79,16 +80,6 @@ class Connection(asyncio.Protocol):
         """All of the body is sent."""
         self._uploading = False
 
-    def pause_reading(self) -> None:
-        """Let the answer wait where it is."""
-        if self._transport is not None and self._transport.is_reading():
-            self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Take more of the answer."""
-        if self.usable and self._transport is not None and not self._transport.is_reading():
-            self._transport.resume_reading()
-
     def abort(self) -> None:
         """Hang up: the request is over for the other side too."""
         self._answering = None
@@ -96,9 +87,6 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     # ---------------------------------------------------------------------------------------------------- from it
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         try:
