@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import Message, Run, bridge, settled, value
+from tests.inbox import Message
+from tests.javascript.bridge.scripted import Run, bridge, settled, value
 from tests.javascript.bridge.test_steps import flow
 from workers_shim.wire.devalue import stringify
 
