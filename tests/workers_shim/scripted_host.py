@@ -186,4 +186,11 @@ def recorded(kind: str, name: str, nth: int = 1, result: Any = None) -> list[lis
     return [["c", kind, name, nth, 0], ["v", kind, name, nth, text(result)]]
 
 
-__all__ = ["CONFIG", "Message", "ScriptedHost", "recorded", "text", "turns", "value"]
+class Base:
+    """What a Workflow class of these tests derives from."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        self.ctx, self.env = ctx, env
+
+
+__all__ = ["CONFIG", "Base", "Message", "ScriptedHost", "recorded", "text", "turns", "value"]

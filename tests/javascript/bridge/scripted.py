@@ -42,6 +42,16 @@ export default wrapDefault(worker.default, worker);
 export const Flow = wrapWorkflow(worker.Flow, "Flow");
 """
 
+# What code sees of an error, and of anything that fails.
+CAUGHT = """
+const caught = async (code) => { try { return [await code()]; } catch (e) { return `${e.name}: ${e.message}`; } };
+"""
+
+
+def flow(body: str) -> str:
+    """A Workflow with this body of `run()`."""
+    return f"export class Flow extends WorkflowEntrypoint {{ async run(event, step) {{ {body} }} }}\n"
+
 
 class Run:
     """One run: its socket, and what it said."""

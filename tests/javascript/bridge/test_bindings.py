@@ -8,8 +8,7 @@ import pytest
 
 from runtime.javascript.tools import Tools
 from tests.inbox import Message
-from tests.javascript.bridge.scripted import bridge
-from tests.javascript.bridge.test_steps import CAUGHT, flow
+from tests.javascript.bridge.scripted import CAUGHT, bridge, flow
 from workers_shim.wire.devalue import parse
 from workers_shim.wire.neutral import UNDEFINED, Date, Map
 

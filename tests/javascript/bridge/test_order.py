@@ -10,8 +10,7 @@ import pytest
 
 from runtime.javascript.tools import Tools
 from tests.inbox import Message
-from tests.javascript.bridge.scripted import Run, bridge, settled, value
-from tests.javascript.bridge.test_steps import flow
+from tests.javascript.bridge.scripted import Run, bridge, flow, settled, value
 from workers_shim.wire.devalue import stringify
 
 pytestmark = pytest.mark.asyncio
