@@ -77,6 +77,7 @@ class WorkerdIsolate:
         self._speakers: dict[int, Speaker] = {}  # by run
         self._dirty: list[RunSocket] = []
         self._upgrades: set[Upgrade] = set()
+        self._scheduled = 0  # handlers that are running
         self._draining = False
         self._hearing = False
         self._began = self._loop.time()
@@ -241,7 +242,12 @@ class WorkerdIsolate:
         if self._pool is None:
             raise ConnectionError("workerd does not listen")
         body = msgspec.json.encode({"cron": cron, "scheduledTime": time_ms})
-        result: dict[str, Any] = await ask(self._pool, self._token, "scheduled", worker, body)
+        self._scheduled += 1
+        try:
+            result: dict[str, Any] = await ask(self._pool, self._token, "scheduled", worker, body)
+        finally:
+            self._scheduled -= 1
+            self._drained()
         if "stack" in result:
             stacks = next(each.stacks for each in self._workers if each.name == worker)
             result["stack"] = stacks.mapped(result["stack"])
@@ -308,12 +314,12 @@ class WorkerdIsolate:
         return known or Speaker(None, named[0] if len(named) == 1 else None)
 
     def _drained(self) -> None:
-        if self._draining and not self._requests and not self.lost:
+        if self._draining and not self._requests and not self._scheduled and not self.lost:
             self._draining = False
             self._spawn(self._finish())
 
     async def _finish(self) -> None:
-        """The requests are answered; what their handlers have handed to waitUntil is part of them."""
+        """All handlers have ended; what they have handed to waitUntil is part of them."""
         assert self._pool is not None
         for worker in self._workers:
             with contextlib.suppress(ConnectionError):

@@ -323,6 +323,24 @@ async def test_drained_comes_after_responses_and_their_work_in_the_background(to
         assert heard.printed() == ["background"]
 
 
+async def test_drained_comes_after_a_scheduled_handler(tools: Tools, tmp_path: Path) -> None:
+    code = """
+        export default { async scheduled() {
+          console.log("begun");
+          await scheduler.wait(200);
+          console.log("over");
+        } };
+    """
+    async with running(tools, tmp_path, code) as (isolate, heard):
+        handler = asyncio.ensure_future(isolate.scheduled("app", "* * * * *", 5))
+        await heard.until(heard.printed)
+        isolate.send({"t": "drain"})
+        await heard.one("drained")
+
+        assert heard.printed() == ["begun", "over"]
+        assert (await handler)["outcome"] == "ok"
+
+
 async def test_a_scheduled_handler_is_called_and_its_failure_told(tools: Tools, tmp_path: Path) -> None:
     code = """
         export default { scheduled(controller) {
