@@ -132,10 +132,13 @@ class JavaScriptLauncher:
 
     def _launch_of(self, folder: Path, storage: Path) -> Launch:
         """What is to be started: all projects, built into a folder."""
-        workers = tuple(
-            Worker(project, build(project, self._tools, folder / str(number)))
-            for number, project in enumerate(self._projects)
-        )
+        try:
+            workers = tuple(
+                Worker(project, build(project, self._tools, folder / str(number)))
+                for number, project in enumerate(self._projects)
+            )
+        except OSError as error:
+            raise ProjectError("The project cannot be built.", detail=str(error), code="build") from error
         return Launch(
             workers=workers,
             workerd=self._tools.workerd,

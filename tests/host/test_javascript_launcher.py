@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from runtime.host.errors import ProjectError
 from runtime.host.javascript_launcher import JavaScriptLauncher
 from runtime.host.options import Options
 from runtime.host.problem import DoesNotLoad
@@ -47,6 +48,17 @@ async def test_code_that_does_not_load_leaves_no_build(tools: Tools, tmp_path: P
     with pytest.raises(DoesNotLoad):
         await launcher.launch("both", NOBODY, NOTHING)
     assert not list((folder.path / "build").iterdir())
+
+
+async def test_a_build_that_cannot_be_written_is_not_put_down_to_workerd(
+    tools: Tools, tmp_path: Path, folder: StateFolder
+) -> None:
+    (folder.path / "build").write_text("a file where the builds should be")
+    launcher = launcher_of("export default { fetch() {} }", tmp_path, folder, tools)
+    with pytest.raises(ProjectError) as failed:
+        await launcher.launch("both", NOBODY, NOTHING)
+    assert failed.value.message == "The project cannot be built."
+    assert str(folder.path / "build") in (failed.value.detail or "")
 
 
 async def test_a_workerd_that_nobody_comes_to_hear_is_ended(
