@@ -7,8 +7,11 @@ takes longer than workerd needs to start.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import socket
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import httptools
@@ -19,6 +22,7 @@ Headers = Sequence[tuple[str, str]]
 
 IDLE = 3.0  # seconds that a connection is kept; workerd closes idle ones after 5
 BODILESS = frozenset({204, 304})
+_AT_ONCE = 64 << 10
 
 
 class Answering(Protocol):
@@ -106,6 +110,11 @@ class Connection(Pausable):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._pool.forget(self)
+        if exc is not None and self._answering is not None and self._transport is not None:
+            # A Worker may answer without having read all of a large request. workerd then hangs up, and it is by
+            # writing on that one notices, before the answer is read.
+            for data in _unread(self._transport):
+                self.data_received(data)
         self._break(str(exc) if exc is not None else "the connection ended")
 
     def _break(self, reason: str) -> None:
@@ -148,6 +157,16 @@ class Connection(Pausable):
             self._pool.keep(self)
         elif self._transport is not None:
             self._transport.close()
+
+
+def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
+    """What has come on a connection that broke when something was written to it."""
+    with (
+        contextlib.suppress(OSError),  # there is no more
+        socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno())) as ended,
+    ):
+        while data := ended.recv(_AT_ONCE, socket.MSG_DONTWAIT):
+            yield data
 
 
 class Pool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
@@ -27,6 +28,45 @@ class Careless:
     def broken(self, reason: str) -> None: ...
 
     def writable(self) -> None: ...
+
+
+class Noting:
+    """Takes an answer, and notes what happens."""
+
+    def __init__(self) -> None:
+        self.noted: list[object] = []
+
+    def headed(self, status: int, headers: Headers) -> None:
+        self.noted.append(status)
+
+    def body(self, data: bytes) -> None:
+        self.noted.append(data)
+
+    def ended(self) -> None:
+        self.noted.append("ended")
+
+    def broken(self, reason: str) -> None:
+        self.noted.append("broken")
+
+    def writable(self) -> None: ...
+
+
+async def test_an_answer_is_taken_also_when_the_rest_of_the_request_was_not_wanted() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = Noting()
+        connection = await Pool(server.getsockname()[1]).connect()
+        connection.begin(b"POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n", answering, method="POST", has_body=True)
+        connection.write(b"one")
+        accepted, _ = server.accept()
+        with accepted:
+            accepted.recv(10)
+            accepted.sendall(ANSWER)
+        connection.write(b"two")  # it is heard now that nobody reads
+        connection.write(b"six")
+        while connection.usable:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert answering.noted == [200, b"ok", "ended"]
 
 
 async def test_a_mistake_of_who_takes_an_answer_is_told() -> None:
