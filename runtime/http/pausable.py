@@ -1,4 +1,4 @@
-"""A connection that is read no faster than what it brings is taken."""
+"""A connection that is read no faster than what it brings is taken, and may go away at any time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ class Pausable(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+
+    def _put(self, data: bytes) -> None:
+        """Write, as long as somebody may hear it: uvloop raises for a connection that is gone."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
 
     def pause_reading(self) -> None:
         """Let what the other side sends wait where it is."""

@@ -124,8 +124,7 @@ class Tunnel(Pausable):
         self._ingress.answered_upgrade(self._scope, status, time.monotonic() - self._began)
 
     def give(self, data: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(data)
+        self._put(data)
 
     def failed(self, failure: dict[str, Any]) -> None:
         self._ingress.failed_upgrade(failure)

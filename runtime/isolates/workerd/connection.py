@@ -77,8 +77,7 @@ class Connection(Pausable):
 
     def write(self, data: bytes) -> None:
         """Send a piece of its body, framed already."""
-        if self._transport is not None:
-            self._transport.write(data)
+        self._put(data)
 
     def uploaded(self) -> None:
         """All of the body is sent."""

@@ -41,8 +41,7 @@ class Upgrade(Pausable):
     # ------------------------------------------------------------------------------------------------------ to it
 
     def take(self, data: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(data)
+        self._put(data)
 
     def close(self) -> None:
         self._done = True

@@ -7,6 +7,7 @@ import socket
 from typing import Any
 
 import pytest
+import uvloop
 
 from runtime.isolates.workerd.connection import Headers, Pool
 
@@ -88,3 +89,25 @@ async def test_a_mistake_of_who_takes_an_answer_is_told() -> None:
             error = (await told)["exception"]
             await over.wait()
     assert isinstance(error.__context__, LookupError)
+
+
+async def test_what_is_written_to_a_broken_connection_goes_nowhere() -> None:
+    """On uvloop, which the command runs on: there a transport that is gone raises."""
+
+    async def write() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            answering = Noting()
+            connection = await Pool(server.getsockname()[1]).connect()
+            connection.begin(b"POST / HTTP/1.1\r\n\r\n", answering, method="POST", has_body=True)
+            server.accept()[0].close()
+            while not answering.noted:
+                await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        connection.write(b"more of the body")
+        assert answering.noted == ["broken"]
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(write())
+
+    await asyncio.to_thread(run)
