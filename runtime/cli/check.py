@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runtime.cli.values import filled
+from runtime.cli.arguments import add_environment, add_project
 
 if TYPE_CHECKING:
     from runtime.cli.terminal import Terminal
@@ -29,15 +29,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         allow_abbrev=False,
     )
     check.set_defaults(run=run, parser=check)
-    check.add_argument(
-        "project",
-        nargs="?",
-        default=".",
-        type=filled,
-        metavar="PROJECT",
-        help="folder or configuration file of the project (default: the current folder)",
-    )
-    check.add_argument("--env", metavar="NAME", help="environment of the configuration (default: $CLOUDFLARE_ENV)")
+    add_project(check.add_argument)
+    add_environment(check.add_argument)
     check.add_argument(
         "--target",
         choices=("cloudflare", "celld"),

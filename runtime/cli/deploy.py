@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runtime.cli.arguments import add_environment, add_project
+from runtime.cli.shown import show_mistakes
 from runtime.cli.values import filled
 
 if TYPE_CHECKING:
     from runtime.cli.terminal import Terminal
-    from wrangler_compat import ConfigError
     from wrangler_compat.projection import Deployable
 
 _DESCRIPTION = """Deploy a Worker project. For celld, its files and a wrangler.json that celld takes are written into a
@@ -23,16 +24,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     command = commands.add_parser("deploy", help="deploy a project", description=_DESCRIPTION, allow_abbrev=False)
     command.set_defaults(run=run, parser=command)
     add = command.add_argument
-    add(
-        "project",
-        nargs="?",
-        default=".",
-        type=filled,
-        metavar="PROJECT",
-        help="folder or configuration file of the project (default: the current folder)",
-    )
+    add_project(add)
     add("--target", choices=("celld", "cloudflare"), required=True, help="where to")
-    add("--env", metavar="NAME", help="environment of the configuration (default: $CLOUDFLARE_ENV)")
+    add_environment(add)
     add(
         "--outdir",
         type=filled,
@@ -59,11 +53,11 @@ def run(parsed: argparse.Namespace) -> int:
     try:
         deployable = read_deployable(Path(parsed.project), parsed.env)
     except ConfigError as error:
-        _show(error.all, terminal)
+        show_mistakes(error.all, terminal)
         return 2
     _warn(deployable, terminal)
     if deployable.errors:
-        _show(deployable.errors, terminal)
+        show_mistakes(deployable.errors, terminal)
         return 2 if any(error.code == "env_unknown" for error in deployable.errors) else 1
     for problem in deployable.unread:
         terminal.warning(f"{problem.message} ({problem.place})", "Its classes are not checked.")
@@ -81,9 +75,3 @@ def _warn(deployable: Deployable, terminal: Terminal) -> None:
     for notice in deployable.warnings:
         place = f" ({notice.file}:{notice.line}:{notice.column})" if notice.line else ""
         terminal.warning(f"{notice.text}{place}", notice.hint)
-
-
-def _show(errors: tuple[ConfigError, ...], terminal: Terminal) -> None:
-    """All mistakes of the configuration, each with its place."""
-    for each in errors:
-        terminal.error(each.message, each.where, each.hint, code=each.code)

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runtime.cli.deploy_record import record
+from runtime.cli.shown import show_difference
 from runtime.cli.terminal import Terminal
 from wrangler_compat.environments import ENVIRONMENT_VARIABLE
 from wrangler_compat.projection import Deployable, difference, find_tool, last_projection, plain
 from wrangler_compat.reconcile.gate import outdated
 
-_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _SIGNALLED = 128  # a shell adds it to the number of the signal that ended a command
 
 
@@ -29,7 +29,7 @@ def deploy_cloudflare(deployable: Deployable, outdir: Path | None, dry_run: bool
         return 1
     _warn_of_old_tools(deployable, terminal)
     config = plain(deployable.resolved.data)
-    _show_difference(last_projection(deployable.root, "cloudflare", project.environment), config, terminal)
+    _tell_difference(last_projection(deployable.root, "cloudflare", project.environment), config, terminal)
     command = [
         str(tool),
         "deploy",
@@ -68,14 +68,12 @@ def _warn_of_old_tools(deployable: Deployable, terminal: Terminal) -> None:
             terminal.warning(text, f"Upgrade it: {tool.upgrade}")
 
 
-def _show_difference(before: object, config: object, terminal: Terminal) -> None:
+def _tell_difference(before: object, config: object, terminal: Terminal) -> None:
     if before is None:
         terminal.line("No earlier deploy of this environment is recorded here.")
         return
     lines = list(difference(before, config))
-    for line in lines:
-        colour = _COLOURS.get(line[:1])
-        terminal.line(terminal.out.paint(line, colour) if colour else line)
+    show_difference(lines, terminal)
     if not lines:
         terminal.line("The configuration is that of the last deploy.")
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from runtime.cli.arguments import Add, add_environment
+from runtime.cli.shown import show_mistakes
 from runtime.cli.values import duration, filled, port, variable
 from runtime.host.options import DEFAULT_HIBERNATE_AFTER, DEFAULT_IP, DEFAULT_PORT, Options
-
-if TYPE_CHECKING:
-    from runtime.cli.terminal import Terminal
-    from wrangler_compat import ConfigError
-
-Add = Callable[..., object]  # argparse's add_argument
 
 _INTERRUPTED = 130  # what a shell reports for a command ended by SIGINT
 
@@ -60,7 +54,7 @@ def _add_project(add: Add) -> None:
         help="folder or configuration file of the project (default: the current folder); JavaScript projects may be "
         "started together: the first answers requests and has the state of all",
     )
-    add("--env", metavar="NAME", help="environment of the configuration (default: $CLOUDFLARE_ENV)")
+    add_environment(add)
     add(
         "--target",
         choices=("cloudflare", "celld"),
@@ -160,16 +154,10 @@ def run(parsed: argparse.Namespace) -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(serve(start, terminal))
     except ConfigError as error:
-        _show(error, terminal)
+        show_mistakes(error.all, terminal)
         return 1
     except CelldError as error:
         terminal.error(error.message, error.detail, error.hint, code=error.code)
         return error.exit_code
     except KeyboardInterrupt:  # before serve() has taken the signal over
         return _INTERRUPTED
-
-
-def _show(error: ConfigError, terminal: Terminal) -> None:
-    """All mistakes of the configuration, each with its place."""
-    for each in error.all:
-        terminal.error(each.message, each.where, each.hint, code=each.code)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from runtime.cli.values import filled
+from runtime.cli.arguments import add_environment, add_project
+from runtime.cli.shown import show_difference, show_mistakes
 
 if TYPE_CHECKING:
     from runtime.cli.terminal import Terminal
@@ -35,15 +36,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     command.set_defaults(run=run, parser=command)
     add = command.add_argument
-    add(
-        "project",
-        nargs="?",
-        default=".",
-        type=filled,
-        metavar="PROJECT",
-        help="folder or configuration file of the project (default: the current folder)",
-    )
-    add("--env", metavar="NAME", help="give this environment its own exports (default: $CLOUDFLARE_ENV)")
+    add_project(add)
+    add_environment(add, "give this environment its own exports")
     add("--force", action="store_true", help="add exports that environments without their own would inherit")
     add("--json", action="store_true", help="print one JSON object")
     what = command.add_mutually_exclusive_group()
@@ -97,9 +91,7 @@ def _sentence(found: Reconciliation, verdict: Verdict) -> str:
 
 
 def _show(found: Reconciliation, verdict: Verdict, terminal: Terminal) -> None:
-    for line in _diff(found):
-        colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        terminal.line(terminal.out.paint(line, colour) if colour else line)
+    show_difference(_diff(found), terminal)
     for finding in found.findings:
         place = found.place(finding)
         text = f"{finding.rule}: {finding.message}"
@@ -153,8 +145,7 @@ def _finding(found: Reconciliation, index: int) -> dict[str, Any]:
 
 def _show_unreadable(error: ConfigError, terminal: Terminal, as_json: bool) -> None:
     if not as_json:
-        for each in error.all:
-            terminal.error(each.message, each.where, each.hint, code=each.code)
+        show_mistakes(error.all, terminal)
         return
     findings = [
         {

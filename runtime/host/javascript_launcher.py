@@ -81,10 +81,16 @@ class JavaScriptLauncher:
         from runtime.isolates.workerd.launch import attach
 
         spawned = await self._spawned(trial)
-        self._tell(spawned)
-        isolate = await attach(spawned, listener, streams, mute=trial)
-        self._folder.add_child(isolate.pid)
-        self._running[isolate.pid] = spawned.what.folder
+        pid = spawned.started.pid
+        self._running[pid] = spawned.what.folder
+        try:
+            self._folder.add_child(pid)
+            self._tell(spawned)
+            isolate = await attach(spawned, listener, streams, mute=trial)
+        except BaseException:
+            spawned.kill()
+            self.ended(pid)
+            raise
         self._tried = spawned.what if trial else None
         return isolate
 
@@ -118,20 +124,29 @@ class JavaScriptLauncher:
         if self._tried is not None and not trial:
             return spawn(replace(self._tried, storage=objects))
         folder = self._builds / str(next(self._numbers))
-        workers = tuple(
-            Worker(project, build(project, self._tools, folder / str(number)))
-            for number, project in enumerate(self._projects)
-        )
-        return spawn(
-            Launch(
-                workers=workers,
-                workerd=self._tools.workerd,
-                newest_date=newest_date(WORKERD_VERSION),
-                folder=folder,
-                storage=folder / "durable-objects" if trial else objects,
-                inspector=ANY_PORT if self._options.inspect else None,
-                keep=[self._folder.lock],
+        try:
+            return spawn(self._launch_of(folder, folder / "durable-objects" if trial else objects))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _launch_of(self, folder: Path, storage: Path) -> Launch:
+        """What is to be started: all projects, built into a folder."""
+        try:
+            workers = tuple(
+                Worker(project, build(project, self._tools, folder / str(number)))
+                for number, project in enumerate(self._projects)
             )
+        except OSError as error:
+            raise ProjectError("The project cannot be built.", detail=str(error), code="build") from error
+        return Launch(
+            workers=workers,
+            workerd=self._tools.workerd,
+            newest_date=newest_date(WORKERD_VERSION),
+            folder=folder,
+            storage=storage,
+            inspector=ANY_PORT if self._options.inspect else None,
+            keep=[self._folder.lock],
         )
 
     def _tell(self, spawned: Spawned) -> None:

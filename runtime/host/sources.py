@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from wrangler_compat import Project
+from wrangler_compat.reading import entries, texts
 
 IGNORED = frozenset({"node_modules", "__pycache__", "python_modules"})  # beside every folder whose name has a dot
 CODE = frozenset({".py"})
@@ -16,7 +17,8 @@ DATA = frozenset(
     | {".xml", ".svg", ".jinja", ".jinja2", ".j2", ".tmpl", ".tpl"}
 )
 CONFIGURATION = frozenset({"wrangler.json", "wrangler.jsonc", "wrangler.toml", ".dev.vars", ".env", "pyproject.toml"})
-# What a bundle may be made of, and what says how: these files count until a build has told which of them it read.
+# What a bundle may be made of, beside what the project's ``rules`` name, and what says how: these files count until a
+# build has told which of them it read.
 BUNDLED = frozenset(
     {".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json", ".wasm", ".sql", ".html", ".txt", ".bin"}
 )
@@ -74,6 +76,9 @@ class _Tree:
         self._state = state
         self._beside = project.main.parent
         self._inputs = inputs
+        self._bundled = BUNDLED | {
+            Path(glob).suffix for rule in entries(project.resolved, "rules") for glob in texts(rule, "globs")
+        }
         self._is_source = self._is_python if project.language == "python" else self._is_bundled
 
     def include(self, path: Path) -> bool:
@@ -89,7 +94,7 @@ class _Tree:
     def _is_bundled(self, path: Path) -> bool:
         inputs = self._inputs()
         if inputs is None or path.name in BUILD_SETTINGS:
-            return path.suffix in BUNDLED
+            return path.suffix in self._bundled
         return path in inputs or path.resolve() in inputs
 
     def walk(self) -> Iterator[tuple[Path, list[str]]]:

@@ -9,9 +9,11 @@ import asyncio
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import httptools
+
+from .pausable import Pausable
 
 if TYPE_CHECKING:
     from .ingress import Ingress
@@ -62,13 +64,12 @@ class Upgrading(Protocol):
         """Pass on a request for an upgrade, which is like `wire.messages.Request`; raises `OSError`."""
 
 
-class Tunnel(asyncio.Protocol):
+class Tunnel(Pausable):
     """A client's connection that has asked for a WebSocket; the form is that of uvicorn's WebSocket protocols."""
 
     def __init__(self, ingress: Ingress, config: Any, server_state: Any, app_state: Any) -> None:
         self._ingress = ingress
         self._connections: set[Any] = server_state.connections
-        self._transport: asyncio.Transport | None = None
         self._far: Far | None = None
         self._opening: asyncio.Task[None] | None = None
         self._scope: dict[str, Any] = {}
@@ -78,7 +79,7 @@ class Tunnel(asyncio.Protocol):
     # --------------------------------------------------------------------------------------------------- the client
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+        super().connection_made(transport)
         self._connections.add(self)
 
     def data_received(self, data: bytes) -> None:
@@ -123,8 +124,7 @@ class Tunnel(asyncio.Protocol):
         self._ingress.answered_upgrade(self._scope, status, time.monotonic() - self._began)
 
     def give(self, data: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(data)
+        self._put(data)
 
     def failed(self, failure: dict[str, Any]) -> None:
         self._ingress.failed_upgrade(failure)
@@ -146,14 +146,6 @@ class Tunnel(asyncio.Protocol):
     def close(self) -> None:
         assert self._transport is not None
         self._transport.close()
-
-    def pause_reading(self) -> None:
-        if self._transport is not None and self._transport.is_reading():
-            self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        if self._transport is not None and not self._transport.is_closing() and not self._transport.is_reading():
-            self._transport.resume_reading()
 
 
 def _scope(head: bytes, transport: asyncio.Transport | None) -> dict[str, Any]:

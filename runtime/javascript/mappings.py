@@ -10,7 +10,8 @@ import json
 import os
 from bisect import bisect_right
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DIGITS = {character: number for number, character in enumerate(_ALPHABET)}
@@ -19,14 +20,27 @@ _CONTINUED = 0b100000
 Line = tuple[list[int], list[tuple[int, int, int]]]  # columns, and (source, line, column) of each
 
 
+class _Content(msgspec.Struct):
+    mappings: str
+    sources: list[str | None]
+    root: str | None = msgspec.field(default=None, name="sourceRoot")
+
+
 class SourceMap:
-    """A source map as read from its text; ``folder`` is where relative paths in it start."""
+    """A source map as read from its text; ``folder`` is where relative paths in it start.
+
+    Others may have written it: what is in it and cannot be read leads nowhere. Raises `ValueError` for a text that is
+    no source map at all.
+    """
 
     def __init__(self, text: str | bytes, folder: Path) -> None:
-        data: dict[str, Any] = json.loads(text)
-        root = data.get("sourceRoot") or ""
-        self._sources = [_path(root, source, folder) for source in data.get("sources", ())]
-        self._unread = iter(str(data.get("mappings", "")).split(";"))
+        try:
+            data = msgspec.convert(json.loads(text), _Content)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from None
+        root = data.root or ""
+        self._sources = [None if source is None else _path(root, source, folder) for source in data.sources]
+        self._unread = iter(data.mappings.split(";"))
         self._lines: list[Line] = []
         self._last = (0, 0, 0)
 
@@ -42,7 +56,8 @@ class SourceMap:
         if at < 0:
             return None
         source, line, column = places[at]
-        return (self._sources[source], line + 1, column + 1) if source < len(self._sources) else None
+        path = self._sources[source] if 0 <= source < len(self._sources) else None
+        return None if path is None else (path, line + 1, column + 1)
 
     def _decoded(self, segments: str) -> Line:
         columns: list[int] = []
@@ -51,7 +66,7 @@ class SourceMap:
         source, line, column = self._last
         for segment in segments.split(",") if segments else ():
             numbers = _numbers(segment)
-            generated += numbers[0]
+            generated += numbers[0] if numbers else 0
             if len(numbers) >= 4:
                 source, line, column = source + numbers[1], line + numbers[2], column + numbers[3]
                 columns.append(generated)
@@ -61,11 +76,13 @@ class SourceMap:
 
 
 def _numbers(segment: str) -> list[int]:
-    """The numbers of one segment; the lowest bit of each is its sign."""
+    """The numbers of one segment; the lowest bit of each is its sign. None of one that cannot be read."""
     numbers: list[int] = []
     value = shift = 0
     for character in segment:
-        digit = _DIGITS[character]
+        digit = _DIGITS.get(character)
+        if digit is None:
+            return []
         value |= (digit & ~_CONTINUED) << shift
         if digit & _CONTINUED:
             shift += 5

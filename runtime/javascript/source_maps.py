@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from .entry import ENTRY_SOURCE, SHIM
 from .mappings import SourceMap
 
-ORIGINS = "origins.json"  # in a bundle's folder: the files that its modules are copies of, by the modules' names
+# In a bundle's folder: the files that its modules are copies of, by the modules' names. No project has such a file.
+ORIGINS = "celld-origins.json"
 
 # "at name (script:1:2)", "at async script:1:2", "at new Name (file:///script:1:2)"; what comes before the script stays.
 _FRAME = re.compile(
@@ -75,7 +77,7 @@ class SourceMaps:
         modules = [self._folder / script] if _is_name(script) else []
         for module in [*modules, *filter(None, [self._origins.get(script)])]:
             file = module.with_name(f"{module.name}.map")
-            if file.is_file():
+            with suppress(OSError, ValueError):  # there is none, or the project has another kind of file of this name
                 return SourceMap(file.read_bytes(), module.parent)
         return None
 

@@ -6,9 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
+from runtime.host import instances
 from runtime.store import MemoryStore
+from tests.host.disk import Disk
 from tests.host.fake_isolate import Code, FakeIsolate
 from tests.host.virtual_clock import VirtualClock
 from tests.host.world import Host, Stored
@@ -72,3 +75,15 @@ async def leaves_nothing(host: Host) -> None:
     await host.stop()
     assert getattr(host.clock, "alarms", []) == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.fixture
+def disk() -> Disk:
+    """The hook of a store whose disk may fail."""
+    return Disk()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is looked at again very soon."""
+    monkeypatch.setattr(instances, "RETRY_FULL", 0.001)

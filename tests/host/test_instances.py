@@ -1,67 +1,25 @@
+"""Instances are created, come into memory and leave it."""
+
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runtime.engine import commands as cmd
-from runtime.host import instances as module
 from runtime.host.clock import Clock
 from runtime.host.instances import NewInstance, NotFound
-from runtime.store import (
-    DamagedJournal,
-    JournalExists,
-    Key,
-    MemoryStore,
-    Store,
-    StoreBusy,
-    StoreFull,
-    StoreUnusable,
-)
+from runtime.store import JournalExists, Key, MemoryStore, Store, StoreFull, StoreUnusable
 from tests.host.conftest import Hosts
-from tests.host.fake_isolate import Code
+from tests.host.disk import FULL, Disk
 from tests.host.virtual_clock import rest
-from tests.host.world import Host, crash
+from tests.host.world import Host, crash, until
 
 pytestmark = pytest.mark.asyncio
 
 A = Key("wf", "a")
-
-
-class Disk:
-    """A hook for a memory store: what is in ``fails`` happens at the commits of these points."""
-
-    def __init__(self) -> None:
-        self.fails: dict[str, Exception] = {}
-        self.only: Key | None = None
-
-    def __call__(self, point: str, key: Key | None) -> None:
-        if point in self.fails and self.only in (None, key):
-            raise self.fails[point]
-
-
-FULL = StoreFull("a.db")
-
-
-@pytest.fixture
-def disk() -> Disk:
-    return Disk()
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk is looked at again very soon."""
-    monkeypatch.setattr(module, "RETRY_FULL", 0.001)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let what repeats itself go on until the condition holds; the test's timeout is its end."""
-    while not condition():
-        await asyncio.sleep(0)
-
 
 # --------------------------------------------------------------------------------------------------------------- create
 
@@ -229,244 +187,6 @@ async def test_there_is_no_state_of_what_does_not_exist(host: Host) -> None:
         await host.status("nobody")
     with pytest.raises(NotFound):
         await host.instances.ask(A, cmd.Pause())
-
-
-# --------------------------------------------------------------------------------------------------------------- delete
-
-
-async def queued(host: Host) -> None:
-    """There is no isolate."""
-
-
-async def begun(host: Host) -> Code:
-    isolate = host.serve()
-    await rest()
-    return isolate.codes("a")[0]
-
-
-async def running(host: Host) -> None:
-    (await begun(host)).do()
-
-
-async def sleeping(host: Host) -> None:
-    (await begun(host)).sleep("1 hour")
-
-
-async def hibernating(host: Host) -> None:
-    code = await begun(host)
-    code.sleep("1 hour")
-    code.parked()
-    await host.later(60)
-    assert await host.in_memory() == 0
-
-
-async def paused(host: Host) -> None:
-    await begun(host)
-    await host.instances.ask(A, cmd.Pause())
-
-
-async def ended(host: Host) -> None:
-    (await begun(host)).done()
-
-
-STAGES = [queued, running, sleeping, hibernating, paused, ended]
-
-
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
-async def test_an_instance_is_deleted_at_every_stage_and_its_id_is_free_again(host: Host, stage: Any) -> None:
-    assert isinstance(host.store, MemoryStore)
-    await host.create("a")
-    await stage(host)
-
-    await host.instances.delete(A)
-
-    with pytest.raises(NotFound):
-        await host.status()
-    assert (host.store.catalog.rows, host.store.journals.committed) == ({}, {})
-    isolate = host.serve()
-    assert await host.create("a") == set()
-    isolate.codes("a")[0].done()
-    assert await host.status() == "complete"
-
-
-async def test_code_that_deletes_its_own_instance_hears_nothing_more(host: Host) -> None:
-    isolate = host.serve()
-    code = await host.code(isolate)
-
-    isolate.says({"t": "bind", "id": 1, "workflow": "wf", "op": "delete", "args": '[[1],"a"]'})
-    await rest()
-    code.done()
-
-    assert code.released
-    with pytest.raises(NotFound):
-        await host.status()
-
-
-async def test_two_deletions_at_once_remove_one_instance(host: Host) -> None:
-    await host.create("a")
-
-    outcomes = await asyncio.gather(*(host.instances.delete(A) for _ in range(3)), return_exceptions=True)
-
-    assert [type(outcome) for outcome in outcomes] == [type(None), NotFound, NotFound]
-
-
-async def test_a_creation_waits_for_a_deletion_of_its_id(host: Host) -> None:
-    isolate = host.serve()
-    await host.create("a")
-
-    created = host.instances.create("wf", [NewInstance("a", "[1]")])
-    _, existed = await asyncio.gather(host.instances.delete(A), created)
-    await rest()
-
-    assert existed == set()
-    assert len(isolate.told("start")) == 2
-
-
-async def test_whoever_waits_for_a_deleted_instance_is_told_that_there_is_none(host: Host) -> None:
-    await host.create("a")
-    instance = await host.instances.activate(A)
-
-    asked = instance.ask(cmd.Pause())
-    assert await instance.discard(NotFound())
-
-    with pytest.raises(NotFound):
-        await asked
-    assert not await instance.discard(NotFound()), "it has left already"
-    host.instances._live.pop(A)
-
-
-async def test_a_deletion_that_failed_can_be_done_again(hosts: Hosts, disk: Disk) -> None:
-    store = MemoryStore(hook=disk)
-    host = hosts(store)
-    await host.create("a")
-    disk.fails["delete.before_file"] = StoreUnusable("a.db", "broken")
-    with pytest.raises(StoreUnusable):
-        await host.instances.delete(A)
-
-    disk.fails.clear()
-    await host.instances.delete(A)
-
-    assert store.catalog.rows == {}
-
-
-async def test_an_instance_whose_journal_cannot_be_read_can_be_deleted(host: Host) -> None:
-    assert isinstance(host.store, MemoryStore)
-    code = await host.code(host.serve())
-    code.done()
-    await rest()
-    host.store.journals.committed[A] = host.store.journals.committed[A][1:2] * 2
-
-    await host.instances.delete(A)
-
-    assert host.store.journals.committed == {}
-
-
-# ------------------------------------------------------------------------------------------------ when the store fails
-
-
-@pytest.mark.parametrize(
-    "error", [FULL, StoreBusy("a.db"), StoreUnusable("a.db", "too many open files")], ids=lambda e: type(e).__name__
-)
-async def test_what_passes_stops_the_instance_with_a_name_and_it_goes_on_by_itself(
-    hosts: Hosts, disk: Disk, quick: None, error: Exception
-) -> None:
-    host = hosts(MemoryStore(hook=disk))
-    isolate = host.serve()
-    code = await host.code(isolate)
-    other = await host.code(isolate, "b")
-    disk.fails["journal.before_commit"], disk.only = error, A
-
-    code.do()
-    assert code.released
-    assert code.execs == []
-    other.step()
-    assert other.rets == {1: None}
-    assert host.err.getvalue().startswith(f"error: wf/a is stopped: {error}\n  It goes on by itself ")
-    disk.fails.clear()
-    await until(lambda: len(isolate.codes("a")) > 1)
-    isolate.codes("a")[-1].done()
-    assert await host.status() == "complete"
-
-
-async def test_a_disk_that_stays_full_is_looked_at_again_and_again(hosts: Hosts, disk: Disk, quick: None) -> None:
-    store = MemoryStore(hook=disk)
-    host = hosts(store)
-    isolate = host.serve()
-    code = await host.code(isolate)
-    disk.fails |= {"journal.before_commit": FULL, "catalog.before_commit": FULL}
-    attempts = 0
-
-    def count(point: str, key: Key | None) -> None:
-        nonlocal attempts
-        attempts += point == "catalog.before_commit"
-        disk(point, key)
-
-    store.catalog._hook = count
-    code.do()
-    await until(lambda: attempts > 3)
-    disk.fails.clear()
-
-    await until(lambda: len(isolate.codes("a")) > 1)
-    assert host.err.getvalue().count("error:") == 1
-
-
-async def test_a_sleeper_whose_row_could_not_be_written_is_put_to_bed_again(
-    hosts: Hosts, disk: Disk, quick: None
-) -> None:
-    store = MemoryStore(hook=disk)
-    host = hosts(store)
-    code = await host.code(host.serve())
-    code.sleep("1 hour")
-    code.parked()
-    disk.fails["catalog.before_commit"] = FULL
-    await host.later(6)
-    assert store.catalog.rows[A].dirty
-
-    disk.fails.clear()
-
-    await until(lambda: not store.catalog.rows[A].dirty)
-    assert store.catalog.rows[A].wake_at == host.clock.now() - 6_000 + 3_600_000
-
-
-async def test_other_errors_stop_the_instance_until_somebody_asks_for_it(hosts: Hosts, disk: Disk) -> None:
-    host = hosts(MemoryStore(hook=disk))
-    isolate = host.serve()
-    code = await host.code(isolate)
-    disk.fails["journal.before_commit"] = DamagedJournal("a.db", "a.db.damaged", "malformed")
-
-    code.do()
-    await rest()
-    assert "wf/a is stopped: The journal a.db is damaged (malformed)" in host.err.getvalue()
-    assert await host.in_memory() == 0
-    disk.fails.clear()
-
-    await host.instances.ask(A, cmd.Pause())
-    await rest()
-    assert await host.status() == "paused"
-
-
-async def test_who_asked_hears_of_the_error(hosts: Hosts, disk: Disk) -> None:
-    host = hosts(MemoryStore(hook=disk, late=True))
-    await host.create("a")
-    disk.fails["journal.before_commit"] = StoreUnusable("a.db", "I/O error")
-
-    outcomes = await asyncio.gather(*(host.instances.ask(A, cmd.Terminate()) for _ in range(2)), return_exceptions=True)
-
-    assert [type(outcome) for outcome in outcomes] == [StoreUnusable, StoreUnusable]
-    disk.fails.clear()
-    assert await host.status() == "queued", "nothing of it has happened"
-
-
-async def test_i1_a_state_that_could_not_be_committed_is_not_shown(hosts: Hosts, disk: Disk) -> None:
-    host = hosts(MemoryStore(hook=disk, late=True))
-    code = await host.code(host.serve())
-    disk.fails["journal.before_commit"] = StoreUnusable("a.db", "I/O error")
-
-    code.done("out")
-    assert host.instances._live[A].state.status == "complete"
-
-    assert await host.status() == "running"
-    disk.fails.clear()
 
 
 # -------------------------------------------------------------------------------------------------------------- on disk

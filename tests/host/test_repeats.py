@@ -9,9 +9,8 @@ import pytest
 from tests.host.conftest import Hosts
 from tests.host.fake_isolate import Code, FakeIsolate
 from tests.host.test_mismatch import misfits, serve
-from tests.host.test_runs import store_with_places
 from tests.host.virtual_clock import rest
-from tests.host.world import Host
+from tests.host.world import Host, store_with_places
 
 pytestmark = pytest.mark.asyncio
 NewCode = Callable[..., Awaitable[Code]]

@@ -11,12 +11,12 @@ from runtime.host.sources import Inputs, Sources
 from wrangler_compat import load_project
 
 
-def sources(folder: Path, main: str, inputs: Inputs = lambda: None) -> Sources:
+def sources(folder: Path, main: str, inputs: Inputs = lambda: None, more: str = "") -> Sources:
     path = folder / main
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     flags = '"compatibility_flags": ["python_workers"], ' if main.endswith(".py") else ""
-    text = f'{{"name": "w", "main": "{main}", {flags}"compatibility_date": "2026-01-01"}}'
+    text = f'{{"name": "w", "main": "{main}", {flags}"compatibility_date": "2026-01-01"{more}}}'
     (folder / "wrangler.jsonc").write_text(text)
     return Sources([load_project(folder, environ={})], folder / ".celld" / "state", inputs)
 
@@ -49,6 +49,15 @@ def test_of_a_javascript_project_whatever_a_build_may_read_as_long_as_none_has_t
     assert found.include(tmp_path / path)
     assert not found.include(tmp_path / "node_modules" / path)
     assert not found.include(tmp_path / "README.md")
+
+
+def test_what_the_rules_of_a_project_name_may_be_just_what_a_build_lacked(tmp_path: Path) -> None:
+    rules = ', "rules": [{"type": "Text", "globs": ["**/*.csv", "prompts/**/*.md"]}]'
+    found = sources(tmp_path, "src/index.ts", more=rules)
+
+    assert found.include(tmp_path / "src" / "prices.csv")
+    assert found.include(tmp_path / "src" / "index.ts")
+    assert not found.include(tmp_path / "notes.rst")
 
 
 def test_after_a_build_what_it_read_and_its_settings(tmp_path: Path) -> None:

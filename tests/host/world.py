@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, cast
@@ -152,3 +153,16 @@ async def crash(host: Host) -> MemoryStore:
     host.instances._closing = True  # it does not go on; nobody waits for what it leaves, either
     await rest()
     return store
+
+
+def store_with_places(count: int) -> MemoryStore:
+    """A store in memory that has so many places for instances in memory."""
+    store = MemoryStore()
+    store.journals.limit = count
+    return store
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let what repeats itself go on until the condition holds; the test's timeout is its end."""
+    while not condition():
+        await asyncio.sleep(0)

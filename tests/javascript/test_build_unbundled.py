@@ -55,6 +55,12 @@ def test_what_earlier_builds_have_made_is_no_module(tools: Tools, tmp_path: Path
     assert bundle.folder.parent == tmp_path
 
 
+def test_a_project_may_have_files_of_any_name(tools: Tools, tmp_path: Path) -> None:
+    files = {"index.js": "const value = 1;\n" + WORKER, "lib.js": "export {}", "origins.json": "[]"}
+    bundle = built(tmp_path, tools, files, main="index.js", no_bundle=True, rules=MODULES)
+    assert [module.name for module in bundle.modules] == ["celld-entry.js", "index.js", "lib.js"]
+
+
 def test_a_syntax_error_is_shown_before_workerd_meets_it(tools: Tools, tmp_path: Path) -> None:
     failed = failure(tmp_path, tools, {"index.js": "const = 1;"}, main="index.js", no_bundle=True)
     assert failed.errors[0].place == "index.js:1:7"

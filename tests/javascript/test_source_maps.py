@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from runtime.javascript.bundle import SourceMaps
 from runtime.javascript.entry import SHIM
 from runtime.javascript.mappings import SourceMap
@@ -134,3 +136,24 @@ def test_numbers_of_many_digits_and_signs_are_read(tmp_path: Path) -> None:
     read = SourceMap(json.dumps({"sources": ["a"], "mappings": "gBAgB+f,AAhBA"}), tmp_path)
     assert read.place(1, 17) in {(tmp_path / "a", 17, 512), (tmp_path / "a", 1, 512)}
     assert read.place(1, 1) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no JSON",
+        "[]",
+        '{"version": 3, "sections": []}',
+        "\xff",
+        '{"version": 3, "sources": ["a.ts"], "mappings": "A!AA"}',
+        '{"version": 3, "sources": ["a.ts"], "mappings": ["AAAA"]}',
+        '{"version": 3, "sources": [null], "mappings": "AAAA"}',
+        '{"version": 3, "sources": ["a.ts"], "mappings": "ADAA"}',
+        '{"version": 3, "sources": "a.ts", "mappings": "AAAA"}',
+    ],
+)
+def test_a_map_that_leads_nowhere_leaves_stacks_as_they_are(text: str, tmp_path: Path) -> None:
+    (tmp_path / "index.js.map").write_text(text)
+    stack = "Error\n    at fn (index.js:1:1)"
+    assert SourceMaps(tmp_path).apply(stack) == stack
+    assert SourceMaps(tmp_path).first(stack, tmp_path.parent) is None

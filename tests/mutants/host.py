@@ -28,7 +28,7 @@ HOST = [
         "i1-uncommitted-state-is-shown", "instances.py",
         "            if not instance.gone:  # else the commit may have failed",
         "            if True:  # else the commit may have failed",
-        "instances::test_i1_a_state_that_could_not_be_committed_is_not_shown",
+        "store_failures::test_i1_a_state_that_could_not_be_committed_is_not_shown",
     ),
     # I2 One transaction per decision, and per turn.
     host(
@@ -91,7 +91,7 @@ HOST = [
         "i4-failed-settling-is-forgotten", "instances.py",
         "            self.report(key, error)\n            self._look_again(key)",
         "            self.report(key, error)",
-        "instances::test_a_sleeper_whose_row_could_not_be_written_is_put_to_bed_again",
+        "store_failures::test_a_sleeper_whose_row_could_not_be_written_is_put_to_bed_again",
     ),
     # I8 An acknowledged create runs exactly once.
     host(
@@ -112,7 +112,7 @@ HOST = [
         "i8-created-during-its-deletion", "instances.py",
         "        for key in keys:\n            await self._deletion(key)",
         "        pass",
-        "instances::test_a_creation_waits_for_a_deletion_of_its_id",
+        "deletion::test_a_creation_waits_for_a_deletion_of_its_id",
     ),
     host(
         "i8-foreign-file-is-removed", "instances.py",
@@ -125,33 +125,33 @@ HOST = [
         "i9-parked-run-stays", "runs.py",
         '            fault("hibernate.before_end")\n            instance.end_run()',
         '            fault("hibernate.before_end")\n            return',
-        "runs::test_a_parked_run_leaves_memory_after_its_grace_period",
-        "runs::test_of_more_than_64_parked_runs_the_longest_parked_leave_at_once",
-        "runs::test_an_await_of_its_own_keeps_a_run_in_memory_for_five_minutes_and_is_then_named",
+        "resting::test_a_parked_run_leaves_memory_after_its_grace_period",
+        "resting::test_of_more_than_64_parked_runs_the_longest_parked_leave_at_once",
+        "resting::test_an_await_of_its_own_keeps_a_run_in_memory_for_five_minutes_and_is_then_named",
     ),
     host(
         "i9-parked-runs-without-number", "runs.py",
         "                while len(self._parked) > MAX_PARKED:",
         "                while False:",
-        "runs::test_of_more_than_64_parked_runs_the_longest_parked_leave_at_once",
+        "resting::test_of_more_than_64_parked_runs_the_longest_parked_leave_at_once",
     ),
     host(
         "i9-disturbed-run-stays", "runs.py",
         "            run.parked = False  # something happens to it just now",
         "            pass  # something happens to it just now",
-        "runs::test_news_that_is_not_for_it_does_not_keep_a_run_in_memory",
+        "resting::test_news_that_is_not_for_it_does_not_keep_a_run_in_memory",
     ),
     host(
         "i9-file-stays-open", "instances.py",
         "            if not state.final:\n                await self._journals.shut(key)\n            if settle:",
         "            if settle:",
-        "runs::test_a_parked_run_leaves_memory_after_its_grace_period",
+        "resting::test_a_parked_run_leaves_memory_after_its_grace_period",
     ),
     host(
         "i9-place-is-kept", "runs.py",
         "        self._pending.pop(key, None)\n        problem",
         "        problem",
-        "runs::test_what_is_asked_while_it_waits_for_an_isolate_costs_no_second_place",
+        "places::test_what_is_asked_while_it_waits_for_an_isolate_costs_no_second_place",
     ),
     # I10 One owner.
     Mutant(
@@ -179,7 +179,7 @@ HOST = [
         "i10-second-place-for-one-instance", "instances.py",
         "                self.runs.arrived(instance)",
         "                pass",
-        "runs::test_a_running_instance_that_is_queued_once_more_takes_no_second_place",
+        "places::test_a_running_instance_that_is_queued_once_more_takes_no_second_place",
     ),
     # I11 Time is a parameter.
     host(

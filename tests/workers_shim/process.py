@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 import workers_shim
-from tests.workers_shim.scripted_host import CONFIG, Message, text
+from tests.inbox import Message
+from tests.workers_shim.scripted_host import CONFIG, text
 from workers_shim.wire.frames import Data, End, FrameReader, FrameWriter
 
 PROGRAM = Path(workers_shim.__file__).with_name("isolate.py")

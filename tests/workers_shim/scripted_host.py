@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from tests.inbox import Inbox, Message
 from workers_shim import current, values
 from workers_shim.runs import Runs
 from workers_shim.scope import task_factory
 
-Message = dict[str, Any]
 CONFIG = {"retries": {"limit": 5, "delay": 10000, "backoff": "exponential"}, "timeout": "10 minutes"}
 
 
@@ -50,14 +49,12 @@ class ScriptedHost:
         self.loop.set_task_factory(task_factory)  # type: ignore[arg-type]
         self.runs = Runs(self._hear, self.loop)
         self.heard: list[Message] = []
-        self._inbox: deque[Message] = deque()
-        self._news = asyncio.Event()
+        self._inbox = Inbox()
         self._number = 0
 
     def _hear(self, message: Mapping[str, Any]) -> None:
         self.heard.append(dict(message))
-        self._inbox.append(dict(message))
-        self._news.set()
+        self._inbox.arrive([dict(message)])
 
     # ------------------------------------------------------------------------------------------------------ speaking
 
@@ -141,14 +138,7 @@ class ScriptedHost:
 
     async def next(self, *types: str) -> Message:
         """The next message of one of these types; others before it are passed over."""
-        async with asyncio.timeout(10):
-            while True:
-                while self._inbox:
-                    message = self._inbox.popleft()
-                    if message["t"] in types:
-                        return message
-                self._news.clear()
-                await self._news.wait()
+        return await self._inbox.next(*types)
 
     async def serve(self, *, seen: list[Message] | None = None) -> Message:
         """Answer as an engine does that never fails and never waits, until the run is done."""
@@ -196,4 +186,11 @@ def recorded(kind: str, name: str, nth: int = 1, result: Any = None) -> list[lis
     return [["c", kind, name, nth, 0], ["v", kind, name, nth, text(result)]]
 
 
-__all__ = ["CONFIG", "Message", "ScriptedHost", "recorded", "text", "turns", "value"]
+class Base:
+    """What a Workflow class of these tests derives from."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        self.ctx, self.env = ctx, env
+
+
+__all__ = ["CONFIG", "Base", "Message", "ScriptedHost", "recorded", "text", "turns", "value"]

@@ -11,25 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.workers_shim.scripted_host import ScriptedHost, turns, value
-from workers_shim import attempt, pump, run, values
+from tests.workers_shim.scripted_host import Base, ScriptedHost, turns, value
+from workers_shim import pump, values
 from workers_shim.step import ImplicitStep
-from workers_shim.wire import frames
-from workers_shim.wire.messages import MAX_FRAME
 
 pytestmark = pytest.mark.asyncio
-
-
-def ask_delay(host: ScriptedHost, number: int, call: int) -> None:
-    found = host.runs.get(number)
-    assert found is not None
-    error: Any = {"name": "E", "message": ""}
-    found.attempts.delay({"t": "delay", "run": number, "call": call, "attempt": 1, "error": error, "config": {}})
-
-
-class Base:
-    def __init__(self, ctx: Any, env: Any) -> None:
-        self.ctx, self.env = ctx, env
 
 
 async def test_two_steps_in_a_row_are_called_executed_and_returned() -> None:
@@ -245,53 +231,6 @@ async def test_call_made_after_run_returned_is_not_sent() -> None:
     await host.next("released")
 
 
-async def test_delay_function_is_asked_with_one_argument() -> None:
-    class Flow(Base):
-        async def run(self, event: Any, step: ImplicitStep) -> Any:
-            config = {
-                "retries": {"limit": 1, "delay": lambda asked: asked.ctx.attempt * 100 + len(asked.error.message)}
-            }
-
-            @step.do("s", config=config)
-            def s() -> None:
-                raise ValueError
-
-            await s()
-
-    host = ScriptedHost()
-    number = host.start(Flow)
-    call = await host.next("call")
-    assert call["delay_function"] is True
-    assert "[dynamic]" in call["arg"]
-    run = host.runs.get(number)
-    assert run is not None
-    error = {"name": "E", "message": "four"}
-    run.attempts.delay(
-        {"t": "delay", "run": number, "call": 1, "attempt": 2, "error": error, "config": {}}  # type: ignore[typeddict-item]
-    )
-    assert value(await host.next("delayed")) == 204
-
-
-async def test_c150_a_delay_function_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempt, "DELAY_LIMIT", 0.01)
-
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            config = {"retries": {"limit": 1, "delay": lambda asked: asyncio.Event().wait()}}
-            await step.do("s", config=config)(lambda: 0)()
-
-    host = ScriptedHost()
-    number = host.start(Flow)
-    await host.next("call")
-    run = host.runs.get(number)
-    assert run is not None
-    error: Any = {"name": "E", "message": ""}
-    run.attempts.delay({"t": "delay", "run": number, "call": 1, "attempt": 1, "error": error, "config": {}})
-    assert await host.next("delayed") == {"t": "delayed", "run": number, "call": 1, "attempt": 1, "timeout": True}
-    host.release(number)
-    await host.next("released")
-
-
 async def test_context_of_the_call_reaches_the_callback() -> None:
     tenant: ContextVar[str] = ContextVar("tenant")
 
@@ -347,119 +286,6 @@ async def test_cancelled_attempt_that_ends_all_the_same_is_not_told() -> None:
     run.attempts.cancel({"t": "cancel", "run": number, "call": call["call"], "attempt": 1})
     await turns()
     assert not host.told("ran")
-    host.release(number)
-    await host.next("released")
-
-
-async def test_result_too_large_to_send_is_told_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempt, "MAX_TEXT", 1000)
-
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            await step.do("large")(lambda: "x" * 1000)()
-
-    host = ScriptedHost()
-    number = host.start(Flow)
-    host.exec(await host.next("call"))
-    told = await host.next("ran")
-    assert told["value"] == "-1"
-    assert told["size"] == 1000
-    host.release(number)
-    await host.next("released")
-
-
-async def test_output_too_large_to_send_fails_the_run_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "MAX_TEXT", 1000)
-
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            return "x" * 1000
-
-    host = ScriptedHost()
-    host.start(Flow)
-    said = value(await host.next("done"))
-    assert said.endswith("The output of run() is too large: 1004 characters as text; 1000 can be kept.")
-
-
-async def test_any_text_that_is_sent_fits_into_a_message() -> None:
-    worst = 2 * frames.MAX_TEXT  # in JSON a quote or backslash takes two characters, and no other one does
-
-    assert worst + MAX_FRAME <= frames.MAX_MESSAGE
-
-
-async def test_call_that_is_too_large_to_send_fails_where_it_was_made_and_counts_for_nothing() -> None:
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            with pytest.raises(frames.FrameError):
-                await step.do("s", config={"note": "x" * 1000})(lambda: 0)()
-            await step.sleep("nap", 1)
-
-    host = ScriptedHost()
-    heard = host.runs._send
-
-    def send(message: Any) -> None:
-        if len(message.get("arg", "")) > 1000:
-            raise frames.FrameError("a message of 1100 bytes")
-        heard(message)
-
-    host.runs._send = send
-    number = host.start(Flow)
-    await host.next("call")
-    host.rest(number)
-    assert (await host.next("parked"))["calls"] == 1
-    host.release(number)
-    await host.next("released")
-
-
-async def test_question_for_a_delay_after_the_call_settled_is_passed_over() -> None:
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            await step.do("s", config={"retries": {"limit": 1, "delay": lambda asked: 1}})(lambda: 0)()
-            await step.sleep("nap", 1)
-
-    host = ScriptedHost()
-    number = host.start(Flow)
-    host.ret(await host.next("call"))
-    await host.next("call")
-    ask_delay(host, number, 1)
-    await turns()
-    assert not host.told("delayed")
-    host.release(number)
-    await host.next("released")
-
-
-async def test_delay_function_that_the_code_no_longer_has_is_an_error_of_the_step() -> None:
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            await step.do("s")(lambda: 0)()
-
-    host = ScriptedHost()
-    number = host.start(Flow)
-    await host.next("call")
-    ask_delay(host, number, 1)
-    told = await host.next("delayed")
-    assert told["error"] == 'the code has no delay function for step.do("s") number 1'
-    host.release(number)
-    await host.next("released")
-
-
-async def test_delay_function_whose_error_cannot_be_told_is_answered_all_the_same() -> None:
-    class Mute(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError
-
-    class Flow(Base):
-        async def run(self, event: Any, step: Any) -> Any:
-            def delay(asked: Any) -> None:
-                raise Mute
-
-            await step.do("s", config={"retries": {"limit": 1, "delay": delay}})(lambda: 0)()
-
-    host = ScriptedHost()
-    number = host.start(Flow)
-    await host.next("call")
-    ask_delay(host, number, 1)
-    assert (await host.next("delayed"))["error"] == "<exception str() failed>"
     host.release(number)
     await host.next("released")
 

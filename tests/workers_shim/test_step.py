@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.workers_shim.scripted_host import Message, ScriptedHost, text, turns, value
+from tests.inbox import Message
+from tests.workers_shim.scripted_host import ScriptedHost, text, turns, value
 from workers_shim import values
 from workers_shim.step import ImplicitStep
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.engine.failures import step_limit_reached
-from tests.workers_shim.scripted_host import ScriptedHost, value
-from tests.workers_shim.test_run import Base
+from tests.workers_shim.scripted_host import Base, ScriptedHost, value
 
 pytestmark = pytest.mark.asyncio
 

@@ -199,22 +199,23 @@ def _imported(source: Node) -> Iterator[tuple[str, str]]:
     elif source.type == "namespace_import":
         yield "*", text_of(next(named(source), source))
     elif source.type == "named_imports":
-        for each in named(source):
-            if each.type == "import_specifier" and not any(child.type == "type" for child in each.children):
-                name = _specified(field(each, "name"))
-                alias = each.child_by_field_name("alias")
-                yield name, text_of(alias) if alias else name
+        yield from _specifiers(source, "import_specifier")
 
 
 def _exported_names(source: Node) -> Iterator[tuple[str, str]]:
     if source.type == "namespace_export":
         yield "*", text_of(next(named(source), source))
     elif source.type == "export_clause":
-        for each in named(source):
-            if each.type == "export_specifier" and not any(child.type == "type" for child in each.children):
-                name = _specified(field(each, "name"))
-                alias = each.child_by_field_name("alias")
-                yield name, _specified(alias) if alias else name
+        yield from _specifiers(source, "export_specifier")
+
+
+def _specifiers(source: Node, kind: str) -> Iterator[tuple[str, str]]:
+    """The pairs of ``{ name as alias, ... }``; those of types are left out."""
+    for each in named(source):
+        if each.type == kind and not any(child.type == "type" for child in each.children):
+            name = _specified(field(each, "name"))
+            alias = each.child_by_field_name("alias")
+            yield name, _specified(alias) if alias else name
 
 
 def _specified(source: Node) -> str:

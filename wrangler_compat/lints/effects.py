@@ -8,7 +8,6 @@ from wrangler_compat.code import Flow, nodes
 from wrangler_compat.lints.lint import Example, Hit, Lint, Subject, hit
 from wrangler_compat.lints.services import READS, WRITES, Reach, reach
 
-_RPC_KINDS = {"Worker", "Durable Object"}  # every method of these is a call over the network
 _PLAIN_KINDS = {"Environment Variable"}
 _TIMERS = {
     "asyncio.sleep",

@@ -48,4 +48,3 @@ LINTS: tuple[Lint, ...] = (
     *versions.LINTS,
     *lunora.LINTS,
 )
-BY_CODE = {lint.code: lint for lint in LINTS}

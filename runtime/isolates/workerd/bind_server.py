@@ -41,8 +41,8 @@ class BindServer:
         self._say = say
         self._numbers = itertools.count(1)
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._reading = asyncio.Event()  # set when the call that came last is read
-        self._reading.set()
+        self._read = asyncio.get_running_loop().create_future()  # done when all calls so far are read, or broken off
+        self._read.set_result(None)
         self._server: asyncio.Server | None = None
         self._connections: set[Any] = set()
         self.address = ""
@@ -117,14 +117,14 @@ class BindServer:
 
     async def _in_turn(self, receive: Receive) -> dict[str, Any]:
         """A call, when those that began before it are read: code may send a large event, and a small one at once."""
-        before, here = self._reading, asyncio.Event()
-        self._reading = here
+        before, here = self._read, asyncio.get_running_loop().create_future()
+        self._read = here
         try:
             call: dict[str, Any] = _decode(await _whole(receive))
-            await before.wait()
+            await asyncio.shield(before)
             return call
         finally:
-            here.set()
+            before.add_done_callback(lambda _: here.set_result(None))
 
 
 async def _whole(receive: Receive) -> bytes:

@@ -7,16 +7,22 @@ takes longer than workerd needs to start.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import socket
 from collections import deque
-from collections.abc import Sequence
-from typing import Protocol, cast
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import httptools
+
+from runtime.http.pausable import Pausable
 
 Headers = Sequence[tuple[str, str]]
 
 IDLE = 3.0  # seconds that a connection is kept; workerd closes idle ones after 5
 BODILESS = frozenset({204, 304})
+_AT_ONCE = 64 << 10
 
 
 class Answering(Protocol):
@@ -38,12 +44,11 @@ class Answering(Protocol):
         """More of the request's body can be taken."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(Pausable):
     """One connection, for one request after another."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
         self._answering: Answering | None = None
         self._headers: list[tuple[str, str]] = []
@@ -72,22 +77,11 @@ class Connection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         """Send a piece of its body, framed already."""
-        if self._transport is not None:
-            self._transport.write(data)
+        self._put(data)
 
     def uploaded(self) -> None:
         """All of the body is sent."""
         self._uploading = False
-
-    def pause_reading(self) -> None:
-        """Let the answer wait where it is."""
-        if self._transport is not None and self._transport.is_reading():
-            self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        """Take more of the answer."""
-        if self.usable and self._transport is not None and not self._transport.is_reading():
-            self._transport.resume_reading()
 
     def abort(self) -> None:
         """Hang up: the request is over for the other side too."""
@@ -97,12 +91,11 @@ class Connection(asyncio.Protocol):
 
     # ---------------------------------------------------------------------------------------------------- from it
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-
     def data_received(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserCallbackError:
+            raise  # it is no fault of the answer's: the loop tells of it, and hangs up
         except httptools.HttpParserError as error:
             self._break(f"its answer cannot be read: {error}")
 
@@ -116,6 +109,11 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._pool.forget(self)
+        if exc is not None and self._answering is not None and self._transport is not None:
+            # A Worker may answer without having read all of a large request. workerd then hangs up, and it is by
+            # writing on that one notices, before the answer is read.
+            for data in _unread(self._transport):
+                self.data_received(data)
         self._break(str(exc) if exc is not None else "the connection ended")
 
     def _break(self, reason: str) -> None:
@@ -158,6 +156,16 @@ class Connection(asyncio.Protocol):
             self._pool.keep(self)
         elif self._transport is not None:
             self._transport.close()
+
+
+def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
+    """What has come on a connection that broke when something was written to it."""
+    with (
+        contextlib.suppress(OSError),  # there is no more
+        socket.socket(fileno=os.dup(transport.get_extra_info("socket").fileno())) as ended,
+    ):
+        while data := ended.recv(_AT_ONCE, socket.MSG_DONTWAIT):
+            yield data
 
 
 class Pool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -28,7 +27,7 @@ from .stacks import Stacks
 from .upgrade import Upgrade
 
 PULSE_TIMEOUT = 2.0  # seconds; a bridge that is not kept from it answers within one millisecond
-_LONG_AGO = 1024  # runs that are over whose late output still gets its place
+LATE_SPEAKERS = 1024  # runs that are over whose late output still gets its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,7 @@ class Served:
     """One Worker of the process, as it is known in it."""
 
     name: str
-    root: Path
-    workflows: Mapping[str, str]  # name -> class, of those that are there
+    workflows: Collection[str]  # the names of those whose class is there
     stacks: Stacks
     digest: str
 
@@ -79,6 +77,7 @@ class WorkerdIsolate:
         self._speakers: dict[int, Speaker] = {}  # by run
         self._dirty: list[RunSocket] = []
         self._upgrades: set[Upgrade] = set()
+        self._scheduled = 0  # handlers that are running
         self._draining = False
         self._hearing = False
         self._began = self._loop.time()
@@ -204,8 +203,8 @@ class WorkerdIsolate:
         )
         self._runs[run.run] = run
         self._speakers[run.run] = Speaker(run.echo, run.stacks)
-        while len(self._speakers) > _LONG_AGO + len(self._runs):
-            del self._speakers[next(iter(self._speakers))]
+        if len(self._speakers) > LATE_SPEAKERS + len(self._runs):
+            del self._speakers[next(each for each in self._speakers if each not in self._runs)]
         self._spawn(run.connect(self._pool.port))
 
     def _release(self, number: int) -> None:
@@ -243,7 +242,12 @@ class WorkerdIsolate:
         if self._pool is None:
             raise ConnectionError("workerd does not listen")
         body = msgspec.json.encode({"cron": cron, "scheduledTime": time_ms})
-        result: dict[str, Any] = await ask(self._pool, self._token, "scheduled", worker, body)
+        self._scheduled += 1
+        try:
+            result: dict[str, Any] = await ask(self._pool, self._token, "scheduled", worker, body)
+        finally:
+            self._scheduled -= 1
+            self._drained()
         if "stack" in result:
             stacks = next(each.stacks for each in self._workers if each.name == worker)
             result["stack"] = stacks.mapped(result["stack"])
@@ -310,15 +314,16 @@ class WorkerdIsolate:
         return known or Speaker(None, named[0] if len(named) == 1 else None)
 
     def _drained(self) -> None:
-        if self._draining and not self._requests and not self.lost:
+        if self._draining and not self._requests and not self._scheduled and not self.lost:
             self._draining = False
             self._spawn(self._finish())
 
     async def _finish(self) -> None:
-        """The requests are answered; what their handlers have handed to waitUntil is part of them."""
+        """All handlers have ended; what they have handed to waitUntil is part of them."""
+        assert self._pool is not None
         for worker in self._workers:
             with contextlib.suppress(ConnectionError):
-                await ask(self._pool, self._token, "drain", worker.name) if self._pool is not None else None
+                await ask(self._pool, self._token, "drain", worker.name)
         self._say({"t": "drained"})
 
     def ended(self, status: int) -> None:

@@ -43,5 +43,5 @@ async def attach(
 def _served(worker: Worker) -> Served:
     project = worker.project
     stacks = Stacks(SourceMaps(worker.bundle.folder), project.root)
-    workflows = {declared.name: declared.class_name for declared in worker.workflows()}
-    return Served(worker.name, project.root, workflows, stacks, worker.bundle.digest)
+    workflows = [declared.name for declared in worker.workflows()]
+    return Served(worker.name, workflows, stacks, worker.bundle.digest)

@@ -20,9 +20,6 @@ MARK = "\x01celld "
 # workerd says so of every run that it ends because it rests, which is what it was asked for.
 RESTED = "code had hung and would never generate a response"
 _STDERR = frozenset({"error", "warn", "warning"})
-# What a mark tells: the run of the next line, its Worker, or the stack of an error that is told otherwise.
-_MARKS: dict[str, type] = {"r": int, "w": str, "told": str}
-_FIELDS = {"r": "run", "s": "step", "a": "attempt"}
 # An error of user code that nobody caught is named with the place in workerd's own code that found it.
 _INTERNAL = re.compile(r"^Uncaught exception: \S+: failed: (?:remote\.)?jsg\.")
 
@@ -32,6 +29,28 @@ _UNCAUGHT = re.compile(r"^uncaught exception; source = (?P<source>[^;]*); stack 
 _FRAME = re.compile(r"\n\s+at ")
 
 _decode = msgspec.json.Decoder().decode
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What a mark says of the next line; or ``told``, the stack of an error that is told otherwise."""
+
+    run: int | None = msgspec.field(default=None, name="r")
+    worker: str | None = msgspec.field(default=None, name="w")
+    step: str | None = msgspec.field(default=None, name="s")
+    attempt: int | None = msgspec.field(default=None, name="a")
+    calls: int = msgspec.field(default=0, name="c")
+    results: int = msgspec.field(default=0, name="v")
+    told: str | None = None
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What a `log` message has of it."""
+        parts = {"run": self.run, "step": self.step, "attempt": self.attempt}
+        return {key: value for key, value in parts.items() if value is not None}
+
+
+NOWHERE = Place()
+_decode_place = msgspec.json.Decoder(Place).decode
 
 
 class Speaker(NamedTuple):
@@ -78,13 +97,13 @@ class Logs:
         self.complaints: list[str] = []  # workerd's own words before the code is loaded: why it is not, perhaps
         self._loading = True
         self._speaker = speaker
-        self._place: dict[str, Any] = {}  # of the next line
+        self._place = NOWHERE  # of the next line
         self._elsewhere: deque[str] = deque(maxlen=64)  # stacks of errors that are told otherwise
 
     def loaded(self) -> list[dict[str, Any]]:
         """The code is loaded: what workerd said meanwhile was no reason not to."""
         self._loading = False
-        return [log for complaint in self.complaints for log in self._told("stderr", complaint, {})]
+        return [log for complaint in self.complaints for log in self._told("stderr", complaint, NOWHERE)]
 
     def messages(self, raw: Iterable[str]) -> list[dict[str, Any]]:
         """What the lines that arrived together say."""
@@ -93,8 +112,8 @@ class Logs:
     def _of(self, line: Line) -> Iterator[dict[str, Any]]:
         place = _marked(line.text)
         if place is not None:
-            if "told" in place:
-                self._elsewhere.append(place["told"])
+            if place.told is not None:
+                self._elsewhere.append(place.told)
             else:
                 self._place = place
             return
@@ -103,35 +122,34 @@ class Logs:
             self._elsewhere.remove(stack)
             return
         if stack is not None and _FRAME.search(stack) and RESTED not in stack:  # the bridge's own errors have none
-            yield from self._told("stderr", f"Uncaught {stack}", {})
+            yield from self._told("stderr", f"Uncaught {stack}", NOWHERE)
             return
         if line.chatter:
             return
-        place, self._place = self._place, {}
+        place, self._place = self._place, NOWHERE
         if line.own and self._loading:
             self.complaints.append(line.text)
         elif not (line.own and (RESTED in line.text or not line.text)):
             stream = "stderr" if line.level in _STDERR else "stdout"
             yield from self._told(stream, _INTERNAL.sub("Uncaught ", line.text) if line.own else line.text, place)
 
-    def _told(self, stream: str, text: str, place: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        speaker = self._speaker(place.get("r"), place.get("w"))
-        outside = "r" in place and "s" not in place
-        if outside and speaker.echo is not None and speaker.echo.mutes(place.get("c", 0), place.get("v", 0)):
+    def _told(self, stream: str, text: str, place: Place) -> Iterator[dict[str, Any]]:
+        speaker = self._speaker(place.run, place.worker)
+        outside = place.run is not None and place.step is None
+        if outside and speaker.echo is not None and speaker.echo.mutes(place.calls, place.results):
             return
         shown = text if speaker.stacks is None else speaker.stacks.mapped(text)
-        where = {name: place[key] for key, name in _FIELDS.items() if key in place}
+        where = place.shown
         for part in shown.split("\n"):
             yield {"t": "log", "stream": stream, "text": part, **where}
 
 
-def _marked(text: str) -> dict[str, Any] | None:
+def _marked(text: str) -> Place | None:
     """The place that a line gives to the next one; code of the user may print what looks like one."""
     if not text.startswith(MARK):
         return None
     try:
-        place = _decode(text[len(MARK) :])
+        place = _decode_place(text[len(MARK) :])
     except msgspec.DecodeError:
         return None
-    known = isinstance(place, dict) and any(isinstance(place.get(key), kind) for key, kind in _MARKS.items())
-    return place if known else None
+    return None if (place.run, place.worker, place.told) == (None, None, None) else place

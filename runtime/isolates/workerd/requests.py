@@ -18,6 +18,13 @@ from .stacks import Stacks
 FAILURE = "celld-failure"
 LOST_SOON = 0.2  # seconds in which a broken connection may turn out to be the end of workerd, which is told otherwise
 SAFE = frozenset({"GET", "HEAD"})
+# What the bridge says of a failure is in the body of its answer, and to HEAD there is none.
+UNTOLD = {
+    "error": {
+        "name": "Error",
+        "message": "The Worker threw at a HEAD request, whose answer cannot say what. Send a GET request to see it.",
+    }
+}
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -113,7 +120,7 @@ class Request:
 
     def ended(self) -> None:
         if self._failure is not None:
-            self._fail(_decode(self._failure))
+            self._fail(_decode(self._failure) if self._failure else UNTOLD)
         else:
             self._requests.finish(self.id)
         self._close()

@@ -5,6 +5,7 @@ The host does so while the rest of it is imported: keep this module's imports fe
 
 from __future__ import annotations
 
+import os
 import secrets
 import socket
 from collections.abc import Sequence
@@ -48,6 +49,8 @@ class Spawned:
         self.started.wait()
         self.started.bury()
         self.bindings.close()
+        for descriptor in (self.started.control, self.started.output):
+            os.close(descriptor)
 
 
 def spawn(what: Launch) -> Spawned:

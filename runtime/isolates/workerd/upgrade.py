@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import httptools
 import msgspec
 
+from runtime.http.pausable import Pausable
 from runtime.http.tunnel import Near
 
 from .head import head_of
@@ -20,14 +20,13 @@ _SWITCHING = 101
 _decode = msgspec.json.Decoder().decode
 
 
-class Upgrade(asyncio.Protocol):
+class Upgrade(Pausable):
     """The connection to the bridge; `runtime.http.tunnel.Far` for the client's end."""
 
     def __init__(self, near: Near, stacks: Stacks, over: Callable[[Upgrade], None]) -> None:
         self._near = near
         self._stacks = stacks
         self._over = over
-        self._transport: asyncio.Transport | None = None
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)  # None: nothing is read
         self._held = bytearray()  # of the answer, until it is known for whom it is
         self._headed = self._whole = False
@@ -42,8 +41,7 @@ class Upgrade(asyncio.Protocol):
     # ------------------------------------------------------------------------------------------------------ to it
 
     def take(self, data: bytes) -> None:
-        assert self._transport is not None
-        self._transport.write(data)
+        self._put(data)
 
     def close(self) -> None:
         self._done = True
@@ -55,18 +53,7 @@ class Upgrade(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def pause_reading(self) -> None:
-        if self._transport is not None and self._transport.is_reading():
-            self._transport.pause_reading()
-
-    def resume_reading(self) -> None:
-        if self._transport is not None and not self._transport.is_closing() and not self._transport.is_reading():
-            self._transport.resume_reading()
-
     # ---------------------------------------------------------------------------------------------------- from it
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         if self._parser is None:
@@ -77,6 +64,8 @@ class Upgrade(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             self._parser = None
+        except httptools.HttpParserCallbackError:
+            raise  # it is no fault of the answer's: the loop tells of it, and hangs up
         except httptools.HttpParserError as error:
             self._fail({"error": {"name": "Error", "message": f"The Worker's answer cannot be read: {error}"}})
         self._pass_on()

@@ -35,7 +35,8 @@ class Request:
         """Nobody reads the answers."""
 
 
-async def test_a_large_call_is_not_overtaken_by_a_small_one_after_it() -> None:
+def hearing() -> tuple[list[str], BindServer]:
+    """A server that answers at once, and what it was asked, in order."""
     heard: list[str] = []
 
     def say(message: dict[str, Any]) -> None:
@@ -43,6 +44,11 @@ async def test_a_large_call_is_not_overtaken_by_a_small_one_after_it() -> None:
         server.answer({"id": message["id"], "value": "-1"})
 
     server = BindServer("token", None, say, lambda _, stack: stack)
+    return heard, server
+
+
+async def test_a_large_call_is_not_overtaken_by_a_small_one_after_it() -> None:
+    heard, server = hearing()
     large, small = Request(server), Request(server)
     text = body("large")
     large.part(text[:10], more=True)
@@ -56,13 +62,7 @@ async def test_a_large_call_is_not_overtaken_by_a_small_one_after_it() -> None:
 
 
 async def test_a_call_that_breaks_off_holds_nothing_up() -> None:
-    heard: list[str] = []
-
-    def say(message: dict[str, Any]) -> None:
-        heard.append(message["args"])
-        server.answer({"id": message["id"], "value": "-1"})
-
-    server = BindServer("token", None, say, lambda _, stack: stack)
+    heard, server = hearing()
     broken, whole = Request(server), Request(server)
     broken.part(body("broken")[:10], more=True)
     whole.part(body("whole"))
@@ -72,6 +72,23 @@ async def test_a_call_that_breaks_off_holds_nothing_up() -> None:
     assert heard == ["whole"]
     with pytest.raises(ResponseCut):
         await broken.task
+
+
+async def test_a_call_that_breaks_off_lets_none_overtake_those_before_it() -> None:
+    heard, server = hearing()
+    large, broken, small = Request(server), Request(server), Request(server)
+    text = body("large")
+    large.part(text[:10], more=True)
+    broken.breaks_off()
+    small.part(body("small"))
+    with pytest.raises(ResponseCut):
+        await broken.task
+    await turns()
+    assert heard == []
+
+    large.part(text[10:])
+    await asyncio.gather(large.task, small.task)
+    assert heard == ["large", "small"]
 
 
 def body(args: str) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from runtime.isolates.transport import Isolate
+from runtime.isolates.workerd import isolate as module
 from runtime.javascript.tools import Tools
 from workers_shim.wire import devalue
 
@@ -322,6 +323,24 @@ async def test_drained_comes_after_responses_and_their_work_in_the_background(to
         assert heard.printed() == ["background"]
 
 
+async def test_drained_comes_after_a_scheduled_handler(tools: Tools, tmp_path: Path) -> None:
+    code = """
+        export default { async scheduled() {
+          console.log("begun");
+          await scheduler.wait(200);
+          console.log("over");
+        } };
+    """
+    async with running(tools, tmp_path, code) as (isolate, heard):
+        handler = asyncio.ensure_future(isolate.scheduled("app", "* * * * *", 5))
+        await heard.until(heard.printed)
+        isolate.send({"t": "drain"})
+        await heard.one("drained")
+
+        assert heard.printed() == ["begun", "over"]
+        assert (await handler)["outcome"] == "ok"
+
+
 async def test_a_scheduled_handler_is_called_and_its_failure_told(tools: Tools, tmp_path: Path) -> None:
     code = """
         export default { scheduled(controller) {
@@ -353,3 +372,26 @@ async def test_several_workers_run_in_one_process(tools: Tools, tmp_path: Path) 
         isolate.send(start(2, "other"), 2)
         await heard.until(lambda: len(heard.all("done")) == 2)
         assert {each["run"]: devalue.parse(each["value"]) for each in heard.all("done")} == {1: "one", 2: "two"}
+
+
+async def test_a_long_run_keeps_its_place_when_many_others_have_come_and_gone(
+    tools: Tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LATE_SPEAKERS", 1)
+    one = write(tmp_path / "one", workflow('await step.sleep("long", "1 hour"); console.error(new Error("seen"));'))
+    two = write(tmp_path / "two", workflow("").replace("It extends", "Other extends"))
+    heard = Heard()
+    async with started(launch_of(tools, tmp_path / "build", [one, two]), heard) as isolate:
+        await heard.one("loaded")
+        isolate.send(start(1), 1)
+        await heard.one("call", run=1)
+        for run in (2, 3, 4):
+            isolate.send(start(run, workflow="other"), run)
+            await heard.one("done", run=run)
+            isolate.send({"t": "release", "run": run}, run)
+            await heard.one("released", run=run)
+        isolate.send({"t": "ret", "run": 1, "call": 1, "value": "-1"}, 1)
+        await heard.one("done", run=1)
+        await heard.until(lambda: len(heard.printed()) > 1)
+
+        assert f"{one / 'index.js'}:" in heard.printed()[1]

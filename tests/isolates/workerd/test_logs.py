@@ -63,6 +63,20 @@ def test_a_text_of_several_lines_becomes_as_many_with_one_place() -> None:
     ]
 
 
+def test_what_only_looks_like_a_place_is_a_line_of_the_user() -> None:
+    forged: list[dict[str, Any]] = [
+        {"r": 1, "c": "many"},
+        {"r": 1, "v": None},
+        {"r": True},
+        {"r": 1, "s": 2},
+        {"r": 1, "a": "x"},
+        {"w": 1},
+    ]
+    reading = logs(Echo(calls=2, settlements=1))
+    assert texts(reading.messages([mark(**each) for each in forged])) == [MARK + json.dumps(each) for each in forged]
+    assert reading.messages([line("after")])[0]["text"] == "after"
+
+
 def test_a_place_holds_for_the_next_line_also_when_that_comes_later() -> None:
     reading = logs()
     assert reading.messages([mark(r=1)]) == []

@@ -11,7 +11,7 @@ import pytest
 
 from runtime.isolates.workerd.connection import Pool
 from runtime.isolates.workerd.isolate import WorkerdIsolate
-from runtime.isolates.workerd.requests import Requests
+from runtime.isolates.workerd.requests import UNTOLD, Requests
 from runtime.isolates.workerd.stacks import Stacks
 from runtime.javascript.source_maps import SourceMaps
 from runtime.javascript.tools import Tools
@@ -258,3 +258,20 @@ async def made(isolate: WorkerdIsolate, heard: Heard, id: int) -> str:
     """How much the Worker has made for the slow reader."""
     isolate.send(request(id, "/made"))
     return await whole(heard, id)
+
+
+async def test_an_error_is_told_also_when_a_file_beside_the_code_is_no_source_map(tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/index.js.map").write_text("This is no source map.")
+    code = 'export default { fetch() { throw new TypeError("no") } };'
+    async with running(tools, tmp_path, code, no_bundle=True) as (isolate, heard):
+        isolate.send(request(1))
+        failed = await heard.one("request_failed")
+        assert failed["error"] == {"name": "TypeError", "message": "no"}
+
+
+async def test_a_head_request_at_which_the_worker_throws_fails_too(tools: Tools, tmp_path: Path) -> None:
+    code = 'export default { fetch() { throw new TypeError("no") } };'
+    async with running(tools, tmp_path, code) as (isolate, heard):
+        isolate.send(request(1, method="HEAD"))
+        assert (await heard.one("request_failed"))["error"] == UNTOLD["error"]

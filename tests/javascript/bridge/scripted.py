@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import subprocess
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,10 +19,10 @@ from typing import Any
 import httpx
 
 from runtime.javascript.tools import Tools
+from tests.inbox import Inbox, Message
 from tests.javascript.bridge.socket import Socket
 from workers_shim.wire.devalue import parse, stringify
 
-Message = dict[str, Any]
 Answer = Callable[[Message], Any]  # of a `bind`: {"value"} or {"error"}
 
 CONFIG = {"retries": {"limit": 5, "delay": 10000, "backoff": "exponential"}, "timeout": "10 minutes"}
@@ -43,6 +42,16 @@ export default wrapDefault(worker.default, worker);
 export const Flow = wrapWorkflow(worker.Flow, "Flow");
 """
 
+# What code sees of an error, and of anything that fails.
+CAUGHT = """
+const caught = async (code) => { try { return [await code()]; } catch (e) { return `${e.name}: ${e.message}`; } };
+"""
+
+
+def flow(body: str) -> str:
+    """A Workflow with this body of `run()`."""
+    return f"export class Flow extends WorkflowEntrypoint {{ async run(event, step) {{ {body} }} }}\n"
+
 
 class Run:
     """One run: its socket, and what it said."""
@@ -52,16 +61,14 @@ class Run:
         self.heard: list[Message] = []
         self.frames = 0
         self.socket: Socket | None = None
-        self._inbox: deque[Message] = deque()
-        self._news = asyncio.Event()
+        self._inbox = Inbox()
 
     def text(self, frame: bytes) -> None:
         """A frame has come."""
         self.frames += 1
         messages = json.loads(frame)
         self.heard += messages
-        self._inbox.extend(messages)
-        self._news.set()
+        self._inbox.arrive(messages)
 
     # ------------------------------------------------------------------------------------------------------ speaking
 
@@ -95,14 +102,7 @@ class Run:
 
     async def next(self, *types: str) -> Message:
         """The next message of one of these types; others before it are passed over."""
-        async with asyncio.timeout(15):
-            while True:
-                while self._inbox:
-                    message = self._inbox.popleft()
-                    if message["t"] in types:
-                        return message
-                self._news.clear()
-                await self._news.wait()
+        return await self._inbox.next(*types)
 
     async def step(self) -> Message:
         """Run the callback of the next call, and settle it with what it gave; gives the call."""

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import Message, bridge
-from tests.javascript.bridge.test_steps import CAUGHT, flow
+from tests.inbox import Message
+from tests.javascript.bridge.scripted import CAUGHT, bridge, flow
 from workers_shim.wire.devalue import parse
 from workers_shim.wire.neutral import UNDEFINED, Date, Map
 

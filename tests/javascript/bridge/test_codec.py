@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import World, bridge
-from tests.javascript.bridge.test_steps import flow
+from tests.javascript.bridge.scripted import World, bridge, flow
 from workers_shim.wire.devalue import clone_size, parse, stringify, to_json
 from workers_shim.wire.neutral import (
     HOLE,

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import World, bridge, recorded
-from tests.javascript.bridge.test_steps import flow
+from tests.javascript.bridge.scripted import World, bridge, flow, recorded
 
 pytestmark = pytest.mark.asyncio
 

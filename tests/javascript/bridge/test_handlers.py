@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import World, bridge, value
-from tests.javascript.bridge.test_steps import flow
+from tests.javascript.bridge.scripted import World, bridge, flow, value
 
 pytestmark = pytest.mark.asyncio
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import Message, Run, bridge, settled, value
-from tests.javascript.bridge.test_steps import flow
+from tests.inbox import Message
+from tests.javascript.bridge.scripted import Run, bridge, flow, settled, value
 from workers_shim.wire.devalue import stringify
 
 pytestmark = pytest.mark.asyncio

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import bridge, recorded, value
-from tests.javascript.bridge.test_steps import CAUGHT, flow
+from tests.javascript.bridge.scripted import CAUGHT, bridge, flow, recorded, value
 from workers_shim.wire.devalue import stringify
 from workers_shim.wire.neutral import Date
 

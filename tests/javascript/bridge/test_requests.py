@@ -7,8 +7,7 @@ import gzip
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import bridge
-from tests.javascript.bridge.test_steps import flow
+from tests.javascript.bridge.scripted import bridge, flow
 
 pytestmark = pytest.mark.asyncio
 

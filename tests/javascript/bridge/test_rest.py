@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import bridge, recorded, value
-from tests.javascript.bridge.test_steps import flow
+from tests.javascript.bridge.scripted import bridge, flow, recorded, value
 
 pytestmark = pytest.mark.asyncio
 

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import CONFIG, bridge, settled, value
+from tests.javascript.bridge.scripted import CAUGHT, CONFIG, bridge, flow, settled, value
 from workers_shim.wire.devalue import parse
 from workers_shim.wire.neutral import UNDEFINED, Date
 
 pytestmark = pytest.mark.asyncio
-
-
-def flow(body: str) -> str:
-    """A Workflow with this body of `run()`."""
-    return f"export class Flow extends WorkflowEntrypoint {{ async run(event, step) {{ {body} }} }}\n"
-
-
-# What code sees of an error, and of anything that fails.
-CAUGHT = """
-const caught = async (code) => { try { return [await code()]; } catch (e) { return `${e.name}: ${e.message}`; } };
-"""
 
 
 async def test_a_step_is_called_run_and_settled(tools: Tools) -> None:
@@ -136,136 +124,6 @@ async def test_the_context_of_an_attempt_is_a_fresh_copy(tools: Tools) -> None:
         assert seen == [expected % attempt for attempt in (1, 2)]
 
 
-async def test_a_failed_attempt_is_told_as_it_comes_over_rpc(tools: Tools) -> None:
-    code = """
-    class PaymentError extends Error { name = "PaymentError"; }
-    const thrown = {
-      named: () => new PaymentError("boom"), range: () => new RangeError("far"),
-      final: () => new NonRetryableError("no"),
-      text: () => "plain", object: () => ({ a: 1 }), nothing: () => undefined,
-      empty: () => new PaymentError(""),
-    };
-    """ + flow("for (const [name, make] of Object.entries(thrown)) await step.do(name, async () => { throw make(); });")
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        told = {}
-        for _ in range(7):
-            call = await run.next("call")
-            run.exec(call)
-            error = (await run.next("ran"))["error"]
-            told[call["name"]] = (error["name"], error["message"])
-            run.ret(call)
-        assert told == {
-            "named": ("Error", "PaymentError: boom"),
-            "range": ("RangeError", "far"),
-            "final": ("Error", "NonRetryableError: no"),
-            "text": ("Error", "plain"),
-            "object": ("Error", "#<Object>"),
-            "nothing": ("Error", "undefined"),
-            "empty": ("Error", "PaymentError"),
-        }
-
-
-async def test_the_stack_of_a_failed_attempt_is_told_to_the_developer(tools: Tools) -> None:
-    code = """
-    function charge() { throw new Error("boom", { cause: new TypeError("inner") }); }
-    """ + flow("await step.do('a', async () => charge());")
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        run.exec(await run.next("call"))
-        detail = (await run.next("ran"))["error"]["detail"]
-        assert detail.startswith("Error: boom\n    at charge (user.js:")
-        assert "Caused by: TypeError: inner" in detail
-
-
-async def test_an_error_of_the_host_reaches_the_code_by_name_and_message(tools: Tools) -> None:
-    code = CAUGHT + flow("""
-        const seen = [];
-        for (const name of ["a", "b"]) seen.push(await caught(() => step.do(name, () => 1)));
-        try { await step.do("c", () => 1); } catch (e) { seen.push(e instanceof RangeError, e.remote); }
-        return seen;
-    """)
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        timed_out = {"name": "Error", "message": "WorkflowTimeoutError: Execution timed out after 5ms"}
-        for error in (timed_out, {"name": "TypeError", "message": "t"}, {"name": "RangeError", "message": "r"}):
-            run.ret(await run.next("call"), error=error)
-        assert value(await run.next("done")) == [f"Error: {timed_out['message']}", "TypeError: t", True, True]
-
-
-async def test_what_no_step_may_return_ends_the_instance(tools: Tools) -> None:
-    code = """
-    class Target extends RpcTarget {}
-    const values = {
-      function: () => () => 1, nested: () => ({ a: [1, () => 1] }), target: () => new Target(),
-      response: () => new Response("x"), request: () => new Request("http://x/"),
-      stream: () => ({ s: new ReadableStream() }),
-    };
-    """ + flow("for (const [name, make] of Object.entries(values)) await step.do(name, make);")
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        for name in ("function", "nested", "target", "response", "request", "stream"):
-            call = await run.next("call")
-            run.exec(call)
-            ran = await run.next("ran")
-            text = f'as the step "{name}" returned a value which is not serialisable'
-            assert ran["fatal"] == {
-                "name": "WorkflowFatalError",
-                "message": f"The execution of the Workflow instance was terminated, {text}",
-            }
-            assert "value" not in ran
-            run.ret(call)
-
-
-async def test_what_cannot_be_cloned_fails_its_attempt_only(tools: Tools) -> None:
-    code = """
-    class P { x = 1; }
-    const values = [
-      () => new P(), () => Symbol("s"), () => ({ p: Promise.resolve(1) }), () => Object.create(null),
-      () => new WeakMap(),
-    ];
-    """ + flow("for (const make of values) await step.do('s', make);")
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        told = []
-        for _ in range(5):
-            call = await run.next("call")
-            run.exec(call)
-            told.append((await run.next("ran"))["error"])
-            run.ret(call)
-        assert {error["name"] for error in told} == {"DataCloneError"}
-        unsupported = 'Could not serialize object of type "{}". This type does not support serialization.'
-        assert [error["message"] for error in told] == [
-            unsupported.format("P"),
-            "Symbol(s) could not be cloned.",
-            "#<Promise> could not be cloned.",
-            unsupported.format("Object"),
-            "#<WeakMap> could not be cloned.",
-        ]
-
-
-@pytest.mark.parametrize(
-    ("result", "message"),
-    [
-        ("() => 1", "RpcStub cannot be serialized in this context."),
-        ("new ReadableStream()", "ReadableStream can only be serialized for RPC."),
-        ("Symbol('s')", "Symbol(s) could not be cloned."),
-    ],
-)
-async def test_what_run_may_not_return_ends_it_with_an_error(tools: Tools, result: str, message: str) -> None:
-    async with bridge(tools, flow(f"return {result};")) as world:
-        error = (await (await world.start()).play())["error"]
-        assert (error["name"], error["message"]) == ("DataCloneError", message)
-
-
-async def test_an_error_of_run_is_told_with_its_stack(tools: Tools) -> None:
-    for how in ("throw new MyError('boom');", "await step.do('a', () => 1); throw new MyError('boom');"):
-        async with bridge(tools, "class MyError extends Error { name = 'MyError'; }" + flow(how)) as world:
-            error = (await (await world.start()).play())["error"]
-            assert (error["name"], error["message"]) == ("Error", "MyError: boom")
-            assert error["detail"].startswith("MyError: boom\n    at Flow.run (user.js:")
-
-
 async def test_calls_are_numbered_by_kind_and_name(tools: Tools) -> None:
     code = flow("""
         await Promise.all([step.do("p", () => 1), step.do("p", () => 2), step.sleep("p", 1), step.do("q", () => 3)]);
@@ -355,124 +213,6 @@ async def test_a_given_up_attempt_goes_on_unheard(tools: Tools) -> None:
         run.ret(call, "second")
         await run.next("done")
         assert len(run.said("ran")) == len(run.said("call")) == 1
-
-
-async def test_a_delay_function_stays_in_the_code_and_is_asked(tools: Tools) -> None:
-    code = flow("""
-        const delay = ({ ctx, error }) => [ctx.attempt, ctx.step.count, error instanceof RangeError, error.message];
-        return step.do("a", { retries: { limit: 3, delay, backoff: "linear" } }, async () => 1);
-    """)
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        call = await run.next("call")
-        assert call["delay_function"] is True
-        assert parse(call["arg"]) == {"retries": {"limit": 3, "delay": "[dynamic]", "backoff": "linear"}}
-        for attempt in (1, 2):
-            error = {"name": "RangeError", "message": "far"}
-            run.send({"t": "delay", "call": 1, "attempt": attempt, "error": error, "config": {}})
-            delayed = await run.next("delayed")
-            assert (delayed["call"], delayed["attempt"], value(delayed)) == (1, attempt, [attempt, 1, True, "far"])
-
-
-@pytest.mark.parametrize(
-    ("body", "answer"),
-    [
-        ("throw new Error('dd')", {"error": "dd"}),
-        ("throw new (class Own extends Error { name = 'Own' })('dd')", {"error": "Own: dd"}),
-        ("return undefined", {"value": "-1"}),
-        ("return () => 1", {"value": "[{}]"}),
-        ("return new Promise(() => {})", {"timeout": True}),
-    ],
-)
-async def test_what_a_delay_function_may_do(tools: Tools, body: str, answer: Any) -> None:
-    code = flow(f"return step.do('a', {{ retries: {{ limit: 3, delay: () => {{ {body} }} }} }}, async () => 1);")
-    async with bridge(tools, code, hurry=True) as world:
-        run = await world.start()
-        await run.next("call")
-        run.send({"t": "delay", "call": 1, "attempt": 1, "error": {"name": "Error", "message": "m"}, "config": {}})
-        assert await run.next("delayed") == {"t": "delayed", "call": 1, "attempt": 1, **answer}
-
-
-async def test_a_delay_function_that_the_code_no_longer_has(tools: Tools) -> None:
-    async with bridge(tools, flow("return step.do('a', async () => 1);")) as world:
-        run = await world.start()
-        await run.next("call")
-        run.send({"t": "delay", "call": 1, "attempt": 1, "error": {"name": "Error", "message": "m"}, "config": {}})
-        error = 'the code has no delay function for step.do("a") number 1'
-        assert await run.next("delayed") == {"t": "delayed", "call": 1, "attempt": 1, "error": error}
-
-
-HELP = "See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ("step.do('n')", 'Step "n" requires a callback function'),
-        ("step.do('n', {})", 'Step "n" requires a callback function'),
-        ("step.do('n', () => 1, 'x')", 'Rollback options for "n" must be an object'),
-        ("step.do('n', () => 1, null)", 'Rollback options for "n" must be an object'),
-        ("step.do('n', () => 1, [])", 'Rollback options for "n" must be an object'),
-        ("step.do('n', () => 1, () => 1)", 'Rollback options for "n" must be an object'),
-        ("step.do('n', () => 1, {})", 'Rollback for "n" must be a function'),
-        ("step.do('n', () => 1, { rollback: 1 })", 'Rollback for "n" must be a function'),
-        ("step.do('n', { timeout: () => 1 }, () => 1)", f'Step config for "n" is in a invalid format. {HELP}'),
-        (
-            "step.do('n', () => 1, { rollback() {}, rollbackConfig: { timeout: () => 1 } })",
-            f'Rollback config for "n" is in a invalid format. {HELP}',
-        ),
-    ],
-)
-async def test_a_do_that_is_none_is_refused(tools: Tools, call: str, message: str) -> None:
-    code = CAUGHT + flow(f"return [await caught(() => {call}), await step.do('n', async () => 1)];")
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        assert value(await run.play()) == [f"Error: WorkflowFatalError: {message}", 1]
-        assert [call["nth"] for call in run.said("call")] == [1]
-
-
-@pytest.mark.parametrize("name", ["undefined", "null"])
-async def test_a_step_needs_a_name(tools: Tools, name: str) -> None:
-    async with bridge(tools, CAUGHT + flow(f"return caught(() => step.do({name}, () => 1));")) as world:
-        error = f"TypeError: Cannot read properties of {name} (reading 'length')"
-        assert value(await (await world.start()).play()) == error
-
-
-async def test_a_name_that_is_no_text_is_shown_as_it_is(tools: Tools) -> None:
-    async with bridge(tools, flow("return step.do(5, (ctx) => ctx.step.name);")) as world:
-        run = await world.start()
-        assert value(await run.play()) == 5
-        assert run.said("call")[0]["name"] == "5"
-
-
-async def test_a_lone_surrogate_in_a_name_is_replaced(tools: Tools) -> None:
-    async with bridge(tools, flow("return step.do('a\\ud800', () => 1);")) as world:
-        run = await world.start()
-        await run.play()
-        assert run.said("call")[0]["name"] == "a\ufffd"
-
-
-async def test_steps_beyond_the_limit_are_refused_and_sleeps_do_not_count(tools: Tools) -> None:
-    code = CAUGHT + flow("""
-        const seen = [];
-        for (const i of [1, 2, 3]) {
-          await step.sleep("z", 1);
-          seen.push(await caught(() => step.do("s", async () => i)));
-        }
-        return seen;
-    """)
-    async with bridge(tools, code) as world:
-        run = await world.start(limit=2)
-        text = "The limit of 2 steps has been reached. This limit can be changed in your worker configuration."
-        assert value(await run.play()) == [[1], [2], f"Error: WorkflowFatalError: {text}"]
-        assert len(run.said("call")) == 5
-
-
-async def test_a_call_that_the_host_refuses_can_be_caught(tools: Tools) -> None:
-    async with bridge(tools, CAUGHT + flow("return caught(() => step.do('', () => 1));")) as world:
-        run = await world.start()
-        run.ret(await run.next("call"), error={"name": "Error", "message": "WorkflowFatalError: bad"}, refused=True)
-        assert value(await run.next("done")) == "Error: WorkflowFatalError: bad"
 
 
 async def test_methods_may_be_taken_off_the_step(tools: Tools) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime.javascript.tools import Tools
-from tests.javascript.bridge.scripted import CONFIG, bridge, recorded, value
-from tests.javascript.bridge.test_steps import CAUGHT, flow
+from tests.javascript.bridge.scripted import CAUGHT, CONFIG, bridge, flow, recorded, value
 from workers_shim.wire.neutral import Date
 
 pytestmark = pytest.mark.asyncio

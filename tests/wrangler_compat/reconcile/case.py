@@ -46,3 +46,16 @@ def exports(found: Reconciliation) -> object:
 def rules(found: Reconciliation, level: str | None = None) -> list[str]:
     """The rules that had something to say."""
     return [finding.rule for finding in found.findings if level in (None, finding.level)]
+
+
+def bound(more: str = "", name: str = "order-pipe", binding: str = "ORDER", class_name: str = "OrderPipe") -> str:
+    """The text of a binding with further members."""
+    return f'{{ "name": "{name}", "binding": "{binding}", "class_name": "{class_name}"{more} }}'
+
+
+def bindings(*entries: str) -> str:
+    """The text of the list of bindings."""
+    return f'"workflows": [{", ".join(entries)}]'
+
+
+PIPE = workflow("OrderPipe")
