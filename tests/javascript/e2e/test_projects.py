@@ -102,6 +102,15 @@ def test_code_that_throws_while_it_is_loaded_is_shown_with_its_line(tmp_path: Pa
         assert "index.ts:2" in server.get("/").text
 
 
+def test_a_flag_that_workerd_does_not_know_is_to_be_corrected_before_the_next_start(tmp_path: Path) -> None:
+    project = write_typescript(tmp_path / "w", "export default {};", compatibility_flags=["nodejs_foo"])
+    with dev(project) as server:
+        server.printed('this workerd knows no flag "nodejs_foo"')
+        server.printed("Correct it and start celld-py again")
+        assert "Correct it and start celld-py again" in server.get("/").text
+        assert not any("loaded again" in line for line in server.lines)
+
+
 def test_an_error_of_a_request_is_shown_with_its_source(tmp_path: Path) -> None:
     code = """
     function inner(): never {
