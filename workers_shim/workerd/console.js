@@ -33,6 +33,17 @@ export function told(error) {
   if (error instanceof Error) mark(MARK + JSON.stringify({ told: String(error.stack) }));
 }
 
+/** Tell the developer something, once for each step of a run. */
+export function warnOnce(text) {
+  const scope = scopes.getStore();
+  const said = warned.get(scope?.run) ?? new Set();
+  if (scope?.step === undefined || said.has(scope.step)) return;
+  warned.set(scope.run, said.add(scope.step));
+  mark(MARK + JSON.stringify({ ...placeOf(scope), warning: text }));
+}
+
+const warned = new WeakMap(); // runs -> their steps
+
 for (const method of METHODS) {
   const original = console[method];
   console[method] = function (...given) {

@@ -1,6 +1,8 @@
 // Stacks of errors, which RPC does not carry: kept here until the bridge asks.
 
-import { told } from "./console.js";
+import { NonRetryableError } from "cloudflare:workflows";
+
+import { told, warnOnce } from "./console.js";
 
 const KEPT = 64;
 const recent = [];
@@ -9,6 +11,7 @@ const recent = [];
 export function asData(error) {
   try {
     told(error);
+    warnOfName(error);
     if (error instanceof Error || error instanceof DOMException) {
       return { name: String(error.name), message: String(error.message), stack: withCauses(error) };
     }
@@ -16,6 +19,15 @@ export function asData(error) {
   } catch {
     return { name: "", message: "an error that cannot be read", stack: "" };
   }
+}
+
+/** Cloudflare knows the error by its name, which the constructor takes as its second argument. */
+function warnOfName(error) {
+  if (!(error instanceof NonRetryableError) || String(error.name).startsWith("NonRetryableError")) return;
+  warnOnce(
+    `A NonRetryableError with the name ${error.name} is retried, as on Cloudflare: ` +
+      "only one that is called NonRetryableError ends a step. Leave its second argument out.",
+  );
 }
 
 function withCauses(error) {

@@ -2,6 +2,7 @@
 
 Output of a run comes with a line before it that says whose it is, ``\\x01celld`` and a JSON object: ``r`` is the run,
 ``s`` and ``a`` are step and attempt of code in a step, ``c`` and ``v`` the calls made and the results taken so far.
+With ``warning`` it is all: words of ours to the developer.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ class Logs:
         if place is not None:
             if "told" in place:
                 self._elsewhere.append(place["told"])
+            elif "warning" in place:
+                yield from self._told("warning", str(place["warning"]), place)
             else:
                 self._place = place
             return

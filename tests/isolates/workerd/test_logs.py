@@ -63,6 +63,14 @@ def test_a_text_of_several_lines_becomes_as_many_with_one_place() -> None:
     ]
 
 
+def test_a_warning_of_ours_has_its_own_place_and_leaves_the_next_line_s_alone() -> None:
+    told = logs().messages([mark(r=1, s="a-1", a=2, warning="careful"), mark(r=3), line("one")])
+    assert told == [
+        {"t": "log", "stream": "warning", "text": "careful", "run": 1, "step": "a-1", "attempt": 2},
+        {"t": "log", "stream": "stdout", "text": "one", "run": 3},
+    ]
+
+
 def test_a_place_holds_for_the_next_line_also_when_that_comes_later() -> None:
     reading = logs()
     assert reading.messages([mark(r=1)]) == []
