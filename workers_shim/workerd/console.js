@@ -28,9 +28,10 @@ export function nameLines(name) {
   worker = name;
 }
 
-/** This error is told otherwise, so that workerd's own line about it is not to be. */
-export function told(error) {
-  if (error instanceof Error) mark(MARK + JSON.stringify({ told: String(error.stack) }));
+/** This error is told otherwise, so that workerd's own line about it is not to be; of a `fetch` the host knows whose. */
+export function told(error, inFetch) {
+  if (!(error instanceof Error)) return;
+  mark(MARK + JSON.stringify({ told: String(error.stack), w: inFetch ? worker : undefined }));
 }
 
 /** Tell the developer something, once for each step of a run. */

@@ -8,9 +8,9 @@ const KEPT = 64;
 const recent = [];
 
 /** An error as data. Code may throw anything, and its getters may throw in turn. */
-export function asData(error) {
+export function asData(error, inFetch = false) {
   try {
-    told(error);
+    told(error, inFetch);
     warnOfName(error);
     if (error instanceof Error || error instanceof DOMException) {
       return { name: String(error.name), message: String(error.message), stack: withCauses(error) };
@@ -38,9 +38,9 @@ function withCauses(error) {
   return parts.join("\n");
 }
 
-/** Keep an error that a handler threw. */
+/** Keep an error that `fetch` threw. */
 export function keepFailure(error) {
-  recent.push(asData(error));
+  recent.push(asData(error, true));
   if (recent.length > KEPT) recent.shift();
 }
 

@@ -75,7 +75,8 @@ class Line(NamedTuple):
 class Logs:
     """Turns lines into `log` messages."""
 
-    def __init__(self, speaker: Callable[[int | None, str | None], Speaker]) -> None:
+    def __init__(self, speaker: Callable[[int | None, str | None], Speaker], front: str) -> None:
+        self._front = front  # the Worker that clients' requests go to, whose failures become theirs
         self.complaints: list[str] = []  # workerd's own words before the code is loaded: why it is not, perhaps
         self._loading = True
         self._speaker = speaker
@@ -95,7 +96,7 @@ class Logs:
         place = _marked(line.text)
         if place is not None:
             if "told" in place:
-                self._elsewhere.append(place["told"])
+                yield from self._held_back(place["told"], place)
             elif "warning" in place:
                 yield from self._told("warning", str(place["warning"]), place)
             else:
@@ -116,6 +117,12 @@ class Logs:
         elif not (line.own and (RESTED in line.text or not line.text)):
             stream = "stderr" if line.level in _STDERR else "stdout"
             yield from self._told(stream, _INTERNAL.sub("Uncaught ", line.text) if line.own else line.text, place)
+
+    def _held_back(self, stack: str, place: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """An error that workerd need not tell of. It leaves its stack behind where another Worker gets it."""
+        self._elsewhere.append(stack)
+        if place.get("w", self._front) != self._front:
+            yield from self._told("stderr", f"Uncaught in the Worker {place['w']}: {stack}", place)
 
     def _told(self, stream: str, text: str, place: dict[str, Any]) -> Iterator[dict[str, Any]]:
         speaker = self._speaker(place.get("r"), place.get("w"))

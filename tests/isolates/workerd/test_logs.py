@@ -25,7 +25,7 @@ def logs(echo: Echo | None = None, *, loaded: bool = True, mapped: bool = False)
     def speaker(run: int | None, worker: str | None) -> Speaker:
         return Speaker(echo if run is not None else None, stacks)
 
-    made = Logs(speaker)
+    made = Logs(speaker, "front")
     if loaded:
         made.loaded()
     return made
@@ -69,6 +69,18 @@ def test_a_warning_of_ours_has_its_own_place_and_leaves_the_next_line_s_alone() 
         {"t": "log", "stream": "warning", "text": "careful", "run": 1, "step": "a-1", "attempt": 2},
         {"t": "log", "stream": "stdout", "text": "one", "run": 3},
     ]
+
+
+def test_what_another_worker_s_fetch_throws_is_told_once_as_its_own() -> None:
+    stack = "Error: x\n    at f (index.js:1:1)"
+    uncaught = own(f"uncaught exception; source = Uncaught; stack = {stack}", "info")
+
+    assert texts(logs().messages([mark(told=stack, w="behind"), uncaught])) == [
+        "Uncaught in the Worker behind: Error: x",
+        "    at f (index.js:1:1)",
+    ]
+    for place in ({}, {"w": "front"}):  # the host tells these with what they were thrown from
+        assert logs().messages([mark(told=stack, **place), uncaught]) == []
 
 
 def test_a_place_holds_for_the_next_line_also_when_that_comes_later() -> None:

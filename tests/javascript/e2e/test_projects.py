@@ -61,6 +61,25 @@ def test_projects_that_are_started_together_reach_each_other(tmp_path: Path) -> 
         assert server.get("/").text == "shop, and new api"
 
 
+def test_what_a_bound_worker_throws_is_shown_with_its_own_stack_once(tmp_path: Path) -> None:
+    services = [{"binding": "API", "service": "api"}]
+    code = 'export default { fetch: (_: any, env: any) => env.API.fetch("http://api/") };'
+    shop = write_typescript(tmp_path / "shop", code, name="shop", services=services)
+    code = """
+    function deep(): never { throw new RangeError("too far"); }
+    export default { fetch: async () => deep() };
+    """
+    api = write_typescript(tmp_path / "api", code, name="api")
+    with dev(shop, "--no-watch", others=[api]) as server:
+        assert server.get("/").status_code == 500
+        server.printed("A request failed in the Worker")
+        server.printed("at deep")
+        told = [line for line in server.lines if "Uncaught" in line or "    at " in line]
+        assert told[0].endswith("Uncaught in the Worker api: RangeError: too far")
+        assert f"at deep ({api}/src/index.ts:2:" in told[1]
+        assert sum("Uncaught" in line for line in told) == sum("at deep" in line for line in told) == 1
+
+
 def test_what_is_not_started_with_it_is_named(tmp_path: Path) -> None:
     services = [{"binding": "API", "service": "api"}]
     shop = write_typescript(tmp_path / "shop", SHOP, name="shop", workflows=[], services=services)
