@@ -114,8 +114,14 @@ def test_the_inspectors_address_is_printed(cron: Path) -> None:
         assert re.search(r"on 127\.0\.0\.1:\d+", line)
 
 
-def test_code_that_throws_while_it_is_loaded_is_shown_with_its_line(tmp_path: Path) -> None:
-    project = write_typescript(tmp_path / "w", "const x = undefined;\nx.y;\nexport default { fetch() {} };\n")
+# Without and with the flag new_module_registry, by which workerd names the code differently in stacks.
+both_registries = pytest.mark.parametrize("date", ["2026-05-01", "2026-11-17"])
+
+
+@both_registries
+def test_code_that_throws_while_it_is_loaded_is_shown_with_its_line(tmp_path: Path, date: str) -> None:
+    code = "const x = undefined;\nx.y;\nexport default { fetch() {} };\n"
+    project = write_typescript(tmp_path / "w", code, compatibility_date=date)
     with dev(project) as server:
         server.printed("The code does not load (src/index.ts:2)")
         assert "index.ts:2" in server.get("/").text
@@ -130,14 +136,15 @@ def test_a_flag_that_workerd_does_not_know_is_to_be_corrected_before_the_next_st
         assert not any("loaded again" in line for line in server.lines)
 
 
-def test_an_error_of_a_request_is_shown_with_its_source(tmp_path: Path) -> None:
+@both_registries
+def test_an_error_of_a_request_is_shown_with_its_source(tmp_path: Path, date: str) -> None:
     code = """
     function inner(): never {
       throw new RangeError("too far");
     }
     export default { fetch: async () => inner() };
     """
-    with dev(write_typescript(tmp_path / "w", code), "--no-watch") as server:
+    with dev(write_typescript(tmp_path / "w", code, compatibility_date=date), "--no-watch") as server:
         answer = server.get("/", headers={"accept": "application/json"})
 
         assert answer.status_code == 500
