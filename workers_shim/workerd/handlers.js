@@ -4,6 +4,7 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 
 import { counted } from "./background.js";
+import { runInRequest } from "./console.js";
 import { keepFailure } from "./stacks.js";
 
 const INTERNAL = "celld-internal";
@@ -71,7 +72,7 @@ function brokenInstance(prototype, error) {
 async function kept(handlers, given) {
   try {
     if (typeof handlers.fetch !== "function") throw new Error(NO_FETCH);
-    return await handlers.fetch(...given);
+    return await runInRequest(() => handlers.fetch(...given));
   } catch (error) {
     keepFailure(error);
     throw error;

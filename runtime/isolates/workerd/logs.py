@@ -2,7 +2,7 @@
 
 Output of a run comes with a line before it that says whose it is, ``\\x01celld`` and a JSON object: ``r`` is the run,
 ``s`` and ``a`` are step and attempt of code in a step, ``c`` and ``v`` the calls made and the results taken so far.
-With ``warning`` it is all: words of ours to the developer.
+``g`` is how many groups are open. With ``warning`` it is all: words of ours to the developer.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ MARK = "\x01celld "
 # workerd says so of every run that it ends because it rests, which is what it was asked for.
 RESTED = "code had hung and would never generate a response"
 _STDERR = frozenset({"error", "warn", "warning"})
-# What a mark tells: the run of the next line, its Worker, or the stack of an error that is told otherwise.
-_MARKS: dict[str, type] = {"r": int, "w": str, "told": str}
+# What a mark tells: of the next line its run, with how far that is, its Worker, its groups; or one of the other two.
+_MARKS: dict[str, type] = {"r": int, "c": int, "v": int, "w": str, "g": int, "told": str, "warning": str}
 _FIELDS = {"r": "run", "s": "step", "a": "attempt"}
 # An error of user code that nobody caught is named with the place in workerd's own code that found it.
 _INTERNAL = re.compile(r"^Uncaught exception: \S+: failed: (?:remote\.)?jsg\.")
 
 # With --verbose workerd tells every error that nobody caught, also those of alarms, WebSockets, RPC and waitUntil.
 _UNCAUGHT = re.compile(r"^uncaught exception; source = (?P<source>[^;]*); stack = (?P<stack>.*)", re.DOTALL)
+
+_INDENT = "  "  # of console.group, as in Node.js
+_DEEPEST = 10  # groups: those that a Durable Object leaves open stay open, and are not to push its lines away
 
 _FRAME = re.compile(r"\n\s+at ")
 
@@ -98,7 +101,7 @@ class Logs:
             if "told" in place:
                 yield from self._held_back(place["told"], place)
             elif "warning" in place:
-                yield from self._told("warning", str(place["warning"]), place)
+                yield from self._told("warning", place["warning"], place)
             else:
                 self._place = place
             return
@@ -131,8 +134,9 @@ class Logs:
             return
         shown = text if speaker.stacks is None else speaker.stacks.mapped(text)
         where = {name: place[key] for key, name in _FIELDS.items() if key in place}
+        indent = _INDENT * min(place.get("g", 0), _DEEPEST)
         for part in shown.split("\n"):
-            yield {"t": "log", "stream": stream, "text": part, **where}
+            yield {"t": "log", "stream": stream, "text": indent + part if part else part, **where}
 
 
 def _marked(text: str) -> dict[str, Any] | None:
@@ -143,5 +147,7 @@ def _marked(text: str) -> dict[str, Any] | None:
         place = _decode(text[len(MARK) :])
     except msgspec.DecodeError:
         return None
-    known = isinstance(place, dict) and any(isinstance(place.get(key), kind) for key, kind in _MARKS.items())
-    return place if known else None
+    if not isinstance(place, dict):
+        return None
+    known = [isinstance(place[key], kind) for key, kind in _MARKS.items() if key in place]
+    return place if known and all(known) else None

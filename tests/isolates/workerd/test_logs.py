@@ -63,6 +63,16 @@ def test_a_text_of_several_lines_becomes_as_many_with_one_place() -> None:
     ]
 
 
+def test_lines_in_groups_are_indented() -> None:
+    told = logs().messages([mark(g=2), line("one\n\ntwo"), mark(r=1, g=1), line("in a run"), line("flat")])
+    assert texts(told) == ["    one", "", "    two", "  in a run", "flat"]
+
+
+def test_what_looks_like_a_mark_and_holds_something_else_is_a_line() -> None:
+    odd = [mark(g="deep"), mark(w=["x"]), mark(r=1, c="x"), mark(told=1), mark(x=1)]
+    assert len(logs().messages(odd)) == len(odd)
+
+
 def test_a_warning_of_ours_has_its_own_place_and_leaves_the_next_line_s_alone() -> None:
     told = logs().messages([mark(r=1, s="a-1", a=2, warning="careful"), mark(r=3), line("one")])
     assert told == [

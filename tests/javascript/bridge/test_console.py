@@ -102,19 +102,6 @@ async def test_lines_of_undo_and_delay_functions_belong_to_their_step(tools: Too
         assert (places["undo"]["s"], places["undo"]["a"]) == ("a-1", 3)
 
 
-async def test_methods_that_print_nothing_leave_no_mark(tools: Tools) -> None:
-    code = flow("""
-        console.table([1]); console.dir({}); console.group("g"); console.assert(false, "no"); console.count();
-        console.time("t"); console.timeEnd("t"); console.trace("t"); console.debug("last");
-    """)
-    async with bridge(tools, code) as world:
-        run = await world.start()
-        await run.next("done")
-        await world.line("last")
-        lines = [text for _, text in world.lines()]
-        assert sum(text.startswith(MARK) for text in lines) == sum(not text.startswith(MARK) for text in lines)
-
-
 async def test_an_error_that_is_final_by_its_class_and_not_by_its_name_is_warned_of_once_for_each_step(
     tools: Tools,
 ) -> None:
