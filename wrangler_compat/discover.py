@@ -7,10 +7,15 @@ project than the one deployed.
 
 from __future__ import annotations
 
+import datetime
+import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wrangler_compat.diagnostics import ConfigError, Notice
+from wrangler_compat.likely_main import found_main
 
 NAMES = ("wrangler.json", "wrangler.jsonc", "wrangler.toml")
 CHOICE = "config_choice"
@@ -46,8 +51,21 @@ def _find(project: Path) -> Found:
             if (folder / name).is_file():
                 return Found(folder / name, tuple(_surprises(project, folder / name)))
     message = f"There is no wrangler.json, wrangler.jsonc or wrangler.toml in {project} or above it."
-    hint = "Run celld-py in a Worker project, or name one: celld-py dev path/to/project"
-    raise ConfigError("config_missing", message, hint=hint)
+    raise ConfigError("config_missing", message, hint=_what_to_do(project))
+
+
+def _what_to_do(project: Path) -> str:
+    main = found_main(project)
+    if main is None:
+        return "Run celld-py in a Worker project, or name one: celld-py dev path/to/project"
+    needed: dict[str, Any] = {
+        "name": re.sub(r"[^a-z0-9]+", "-", project.name.lower()).strip("-") or "worker",
+        "main": main,
+        "compatibility_date": datetime.date.today().isoformat(),
+    }
+    if main.endswith(".py"):
+        needed["compatibility_flags"] = ["python_workers"]
+    return f"If {main} is the Worker, put this into {project / 'wrangler.jsonc'}:\n{json.dumps(needed)}"
 
 
 def _checked(path: Path) -> Path:

@@ -16,6 +16,7 @@ from wrangler_compat.diagnostics import ConfigError, Diagnostics, Notice
 from wrangler_compat.discover import find_config
 from wrangler_compat.durable_objects import check_classes
 from wrangler_compat.environments import Resolved, chosen_environment, resolve
+from wrangler_compat.likely_main import example_main
 from wrangler_compat.local_vars import load_local
 from wrangler_compat.reading import table, texts
 from wrangler_compat.source import read_source
@@ -169,7 +170,7 @@ def _main(resolved: Resolved, root: Path, found: Diagnostics) -> Path:
     main = _text(resolved, "main")
     if main is None:
         if resolved.data.get("main") in (None, ""):
-            hint = 'Add "main": "src/entry.py" (the path is relative to the configuration file).'
+            hint = f'Add "main": "{example_main(root)}" (the path is relative to the configuration file).'
             found.error("main_missing", 'There is no "main": nothing says which file is the Worker.', hint=hint)
         return root
     path = Path(os.path.normpath(root / main))

@@ -100,7 +100,8 @@ class Dispatch:
     def _log(self, message: dict[str, Any]) -> None:
         key = self._runs.name(message["run"]) if "run" in message else None
         if message["stream"] == "warning":
-            where = f"{key.workflow}/{key.id}: " if key is not None else ""
+            step = f", step {message['step']}" if "step" in message else ""
+            where = f"{key.workflow}/{key.id}{step}: " if key is not None else ""
             self._terminal.warning(where + message["text"])
             return
         self._terminal.user_output(

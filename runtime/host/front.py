@@ -41,6 +41,8 @@ def failure(problem: Problem) -> dict[str, object]:
         "error": {"name": problem.name, "message": problem.message},
         "traceback": problem.traceback,
     }
+    if problem.in_settings:
+        shown["advice"] = problem.advice
     if problem.file is not None:
         shown |= {"file": problem.file, "line": problem.line}
     return shown

@@ -335,4 +335,5 @@ def _failed_load(name: str, text: str) -> dict[str, Any]:
 
 def _problem(message: dict[str, Any]) -> Problem:
     error = message["error"]
-    return Problem(error["name"], error["message"], message["traceback"], message.get("file"), message.get("line"))
+    place = message.get("file"), message.get("line")
+    return Problem(error["name"], error["message"], message["traceback"], *place, message.get("in_settings", False))

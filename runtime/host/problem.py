@@ -7,13 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why an isolate cannot serve: what its code raised, and where."""
+    """Why an isolate cannot serve: what its code raised, and where; or what is wrong ``in_settings``."""
 
     name: str
     message: str
     traceback: str
     file: str | None = None
     line: int | None = None
+    in_settings: bool = False
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
+        if self.in_settings:
+            return "Correct it and start celld-py again: the configuration is read at its start only."
+        return "Mend it and save: it is loaded again at once."
 
     @property
     def place(self) -> str | None:

@@ -146,7 +146,7 @@ class Reports:
     def problem(self, problem: Problem) -> None:
         """The project's code does not load."""
         title = f"The code does not load{f' ({problem.place})' if problem.place else ''}"
-        self._terminal.error(title, problem.traceback, "Mend it and save: it is loaded again at once.", "load_failed")
+        self._terminal.error(title, problem.traceback, problem.advice, "load_failed")
 
     def request(self, method: str, path: str, status: int, seconds: float) -> None:
         """A request was answered."""

@@ -76,10 +76,14 @@ class _Tree:
         self._state = state
         self._beside = project.main.parent
         self._inputs = inputs
-        self._bundled = BUNDLED | {
-            Path(glob).suffix for rule in entries(project.resolved, "rules") for glob in texts(rule, "globs")
-        }
-        self._is_source = self._is_python if project.language == "python" else self._is_bundled
+        self._is_source = self._is_python
+        if project.language == "javascript":
+            from runtime.javascript.rules import additional_modules  # a Python project needs none of it
+
+            self._is_source = self._is_bundled
+            self._is_additional = additional_modules(project)
+            globs = (glob for rule in entries(project.resolved, "rules") for glob in texts(rule, "globs"))
+            self._bundled = BUNDLED | {Path(glob).suffix for glob in globs}
 
     def include(self, path: Path) -> bool:
         if not path.is_relative_to(self.root) or (path.is_relative_to(self._state) and self._state != self.root):
@@ -92,6 +96,8 @@ class _Tree:
         return path.suffix in CODE or (path.suffix in DATA and path.is_relative_to(self._beside))
 
     def _is_bundled(self, path: Path) -> bool:
+        if self._is_additional(path):  # also one that came after the build
+            return True
         inputs = self._inputs()
         if inputs is None or path.name in BUILD_SETTINGS:
             return path.suffix in self._bundled

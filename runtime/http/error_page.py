@@ -12,6 +12,7 @@ Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 RETRY_AFTER = b"1"  # seconds
+_ADVICE = "Mend the code, save it, and load this page again."
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -34,7 +35,7 @@ _PAGE = """<!doctype html>
 {place}<p class="request">{method} {path}</p>
 </header>
 <pre>{traceback}</pre>
-<footer>Mend the code, save it, and load this page again.</footer>
+<footer>{advice}</footer>
 </html>
 """
 
@@ -57,6 +58,7 @@ async def error_response(scope: Scope, send: Send, failure: dict[str, Any]) -> i
         method=html.escape(scope["method"]),
         path=html.escape(scope["path"]),
         traceback=html.escape(failure["traceback"]),
+        advice=html.escape(failure.get("advice", _ADVICE)),
     )
     return await _answer(send, 500, b"text/html; charset=utf-8", page.encode("utf-8", "replace"))
 

@@ -6,19 +6,22 @@ import re
 
 _SERVICE = r"service (?:worker|assets):[^:]+: "
 
+# What begins so can only be put right in the configuration.
+_FLAGS = "compatibility_flags: "
+
 # What workerd says, and what is said in its place, with the parts of the one in the other.
 _RULES: tuple[tuple[str, str], ...] = (
     (
         _SERVICE + r"No such compatibility flag: (?P<flag>.+)",
-        'compatibility_flags: this workerd knows no flag "{flag}". Remove it, or correct its name.',
+        _FLAGS + 'this workerd knows no flag "{flag}". Remove it, or correct its name.',
     ),
     (
         _SERVICE + r"Compatibility flag specified multiple times: (?P<flag>.+)",
-        'compatibility_flags: "{flag}" is listed twice. Remove one.',
+        _FLAGS + '"{flag}" is listed twice. Remove one.',
     ),
     (
         _SERVICE + r"Compatibility flags are mutually contradictory: (?P<flags>.+)",
-        "compatibility_flags: {flags} contradict each other. Remove one.",
+        _FLAGS + "{flags} contradict each other. Remove one.",
     ),
     (
         r'Worker "worker:(?P<worker>[^"]+)"\'s binding "(?P<binding>[^"]+)" refers to service '
@@ -42,3 +45,8 @@ def explained(message: str) -> str:
         if found := pattern.fullmatch(message):
             return told.format(**found.groupdict())
     return message
+
+
+def in_settings(told: str) -> bool:
+    """Whether what `explained` has told can only be put right in the configuration."""
+    return told.startswith(_FLAGS)

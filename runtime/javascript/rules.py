@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from wrangler_compat.javascript import Rule
+from wrangler_compat import Project
+from wrangler_compat.javascript import Rule, read_javascript
 
+from . import globs
 from .bundle import ModuleKind
 
 DEFAULT_RULES = (
@@ -31,6 +36,20 @@ class Rules:
     kept: tuple[Rule, ...]
     replaced: tuple[Rule, ...]
     warnings: tuple[str, ...]
+
+    def of_file(self, name: str) -> Rule | None:
+        """The rule that matches a file of the module root, by its path in it."""
+        matching = (rule for rule in self.kept if any(re.search(globs.strict(glob), name) for glob in rule.globs))
+        return next(matching, None)
+
+
+def additional_modules(project: Project) -> Callable[[Path], bool]:
+    """Tells which files of the project's folder go along because they are there, whoever imports them."""
+    settings = read_javascript(project.resolved, project.root, project.main)
+    rules, root = sorted_rules(settings.rules), settings.module_root
+    if not settings.find_additional_modules:
+        return lambda _: False
+    return lambda path: path.is_relative_to(root) and rules.of_file(path.relative_to(root).as_posix()) is not None
 
 
 def sorted_rules(own: tuple[Rule, ...]) -> Rules:

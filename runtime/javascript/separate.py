@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from functools import partial
@@ -42,7 +41,7 @@ class SeparateModules:
         """Take in the files of the module root that a rule matches."""
         for file in _files(self._settings.module_root):
             name = file.relative_to(self._settings.module_root).as_posix()
-            rule = self._rule_of(name)
+            rule = self._rules.of_file(name)
             if rule is not None and file not in (main, config):
                 self._found[file] = name
                 self._add(f"./{name}", rule, file)
@@ -54,12 +53,6 @@ class SeparateModules:
                 yield from (Hook(globs.loose(glob), partial(self._resolve, rule)) for glob in rule.globs)
         for rule in self._rules.replaced:
             yield from (Hook(globs.loose(glob), partial(_refuse, rule)) for glob in rule.globs)
-
-    def _rule_of(self, name: str) -> Rule | None:
-        matching = (
-            rule for rule in self._rules.kept if any(re.search(globs.strict(glob), name) for glob in rule.globs)
-        )
-        return next(matching, None)
 
     def _resolve(self, rule: Rule, request: Request) -> Hooked:
         if not is_first_asked(request):

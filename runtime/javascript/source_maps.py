@@ -25,6 +25,10 @@ _FRAME = re.compile(
 )
 
 
+# With the flag new_module_registry, which the newest dates set, modules have names of this form.
+_URL = re.compile(r"^(?:file:///bundle/|file:///?|/)")
+
+
 class SourceMaps:
     """The source maps of a bundle's folder, each read when a stack first needs it."""
 
@@ -59,7 +63,7 @@ class SourceMaps:
         return (place for place in places if not _is_ours(place[0]))
 
     def _place(self, frame: re.Match[str]) -> tuple[Path, int, int] | None:
-        script = frame["script"].removeprefix("file://").lstrip("/")
+        script = _URL.sub("", frame["script"])
         line, column = int(frame["line"]), int(frame["column"])
         found = self._map(script)
         if found is not None:

@@ -159,6 +159,15 @@ def test_code_that_does_not_load_is_shown_with_its_place(told: Told) -> None:
     )
 
 
+def test_what_is_wrong_in_the_configuration_is_not_said_to_be_loaded_again(told: Told) -> None:
+    told.reports.problem(Problem("Error", "bad flag", "bad flag", in_settings=True))
+
+    assert told.err == (
+        "error: The code does not load\n  bad flag\n"
+        "  Correct it and start celld-py again: the configuration is read at its start only.\n"
+    )
+
+
 def test_a_request_is_a_line(told: Told) -> None:
     told.reports.request("GET", "/a", 200, 0.0123)
     told.reports.request("GET", "/b", 299, 2)

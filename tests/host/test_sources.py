@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,13 +13,14 @@ from runtime.host.sources import Inputs, Sources
 from wrangler_compat import load_project
 
 
-def sources(folder: Path, main: str, inputs: Inputs = lambda: None, more: str = "") -> Sources:
+def sources(folder: Path, main: str, inputs: Inputs = lambda: None, **more: Any) -> Sources:
     path = folder / main
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    flags = '"compatibility_flags": ["python_workers"], ' if main.endswith(".py") else ""
-    text = f'{{"name": "w", "main": "{main}", {flags}"compatibility_date": "2026-01-01"{more}}}'
-    (folder / "wrangler.jsonc").write_text(text)
+    config = {"name": "w", "main": main, "compatibility_date": "2026-01-01", **more}
+    if main.endswith(".py"):
+        config["compatibility_flags"] = ["python_workers"]
+    (folder / "wrangler.jsonc").write_text(json.dumps(config))
     return Sources([load_project(folder, environ={})], folder / ".celld" / "state", inputs)
 
 
@@ -52,8 +55,8 @@ def test_of_a_javascript_project_whatever_a_build_may_read_as_long_as_none_has_t
 
 
 def test_what_the_rules_of_a_project_name_may_be_just_what_a_build_lacked(tmp_path: Path) -> None:
-    rules = ', "rules": [{"type": "Text", "globs": ["**/*.csv", "prompts/**/*.md"]}]'
-    found = sources(tmp_path, "src/index.ts", more=rules)
+    rules = [{"type": "Text", "globs": ["**/*.csv", "prompts/**/*.md"]}]
+    found = sources(tmp_path, "src/index.ts", rules=rules)
 
     assert found.include(tmp_path / "src" / "prices.csv")
     assert found.include(tmp_path / "src" / "index.ts")
@@ -68,6 +71,25 @@ def test_after_a_build_what_it_read_and_its_settings(tmp_path: Path) -> None:
     assert found.include(tmp_path / "tsconfig.json")
     assert found.include(tmp_path / "wrangler.jsonc")
     assert not found.include(tmp_path / "src" / "index.test.ts")
+
+
+@pytest.mark.parametrize("how", [{"find_additional_modules": True}, {"no_bundle": True, "base_dir": "src"}])
+def test_a_new_file_that_goes_along_by_a_rule_although_no_build_has_read_it(
+    tmp_path: Path, how: dict[str, Any]
+) -> None:
+    rules = [{"type": "Text", "globs": ["pages/*.md"]}]
+    found = sources(tmp_path, "src/index.js", frozenset, rules=rules, **how)
+
+    assert found.include(tmp_path / "src" / "pages" / "new.md")
+    assert not found.include(tmp_path / "pages" / "new.md")
+    assert not found.include(tmp_path / "src" / "new.md")
+    assert not found.include(tmp_path / "src" / "node_modules" / "pages" / "new.md")
+
+
+def test_rules_alone_do_not_make_a_file_count(tmp_path: Path) -> None:
+    found = sources(tmp_path, "src/index.js", frozenset, rules=[{"type": "Text", "globs": ["**/*.md"]}])
+
+    assert not found.include(tmp_path / "src" / "new.md")
 
 
 def test_what_a_build_read_outside_of_the_project_but_no_package(tmp_path: Path) -> None:

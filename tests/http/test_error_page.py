@@ -42,6 +42,11 @@ async def test_people_get_a_page_that_shows_what_where_and_how() -> None:
     assert "<pre>Traceback (most recent call last):\n  ...\nKeyError: &#x27;&lt;b&gt;&#x27;</pre>" in page
 
 
+async def test_the_page_says_what_to_do() -> None:
+    assert b"<footer>Mend the code, save it, and load" in (await answered(FAILURE)).body
+    assert b"<footer>Start again.</footer>" in (await answered(FAILURE | {"advice": "Start again."})).body
+
+
 @pytest.mark.parametrize(
     "accepted", [(), (b"*/*",), (b"application/json, text/html",), (b"application/json", b"text/html")]
 )

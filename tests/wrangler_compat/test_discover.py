@@ -6,6 +6,7 @@ import pytest
 
 from wrangler_compat.diagnostics import ConfigError
 from wrangler_compat.discover import find_config
+from wrangler_compat.project import load_project
 
 
 def touch(path: Path) -> Path:
@@ -68,6 +69,26 @@ def test_no_configuration_is_an_error_that_names_the_folder(tmp_path: Path) -> N
     assert str(tmp_path) in caught.value.message
     assert caught.value.hint is not None
     assert "celld-py dev" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("main", "flags"), [("src/index.ts", None), ("worker.js", None), ("src/entry.py", ["python_workers"])]
+)
+def test_without_a_configuration_one_is_proposed_that_runs_the_workers_file(
+    tmp_path: Path, main: str, flags: list[str] | None
+) -> None:
+    folder = tmp_path / "My shop!"
+    touch(folder / main)
+    with pytest.raises(ConfigError) as caught:
+        find_config(folder)
+
+    assert caught.value.hint is not None
+    told, _, proposed = caught.value.hint.partition("\n")
+    assert told == f"If {main} is the Worker, put this into {folder / 'wrangler.jsonc'}:"
+    (folder / "wrangler.jsonc").write_text(proposed)
+    project = load_project(folder, environ={})
+    assert (project.name, project.main, project.warnings) == ("my-shop", folder / main, ())
+    assert project.resolved.get("compatibility_flags") == flags
 
 
 def test_a_project_that_is_not_there_is_an_error(tmp_path: Path) -> None:

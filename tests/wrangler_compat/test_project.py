@@ -115,6 +115,27 @@ def test_declared_secrets_may_come_from_the_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("files", "main"),
+    [
+        (["src/index.ts", "package.json"], "src/index.ts"),
+        (["worker.js", "src/tool.py"], "worker.js"),
+        (["package.json"], "src/index.ts"),
+        (["src/main.py", "pyproject.toml", "package.json", "src/index.js"], "src/main.py"),
+        ([], "src/entry.py"),
+    ],
+)
+def test_the_hint_names_the_file_that_main_may_be(tmp_path: Path, files: list[str], main: str) -> None:
+    write(tmp_path, {"name": "app"}, module="README.md")
+    (tmp_path / "src").mkdir()
+    for name in files:
+        (tmp_path / name).touch()
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path)
+
+    assert caught.value.hint == f'Add "main": "{main}" (the path is relative to the configuration file).'
+
+
+@pytest.mark.parametrize(
     ("changes", "code", "message"),
     [
         ({"main": ""}, "main_missing", 'There is no "main": nothing says which file is the Worker.'),

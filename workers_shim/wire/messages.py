@@ -68,13 +68,17 @@ class Loaded(TypedDict):
 
 
 class LoadFailed(TypedDict):
-    """I>H: the import raised. ``file`` and ``line`` point at user code where they can be told."""
+    """I>H: the import raised. ``file`` and ``line`` point at user code where they can be told.
+
+    ``in_settings`` (JavaScript only): no edit of the code can mend it, only one of the configuration.
+    """
 
     t: Literal["load_failed"]
     error: ErrorData
     traceback: str
     file: NotRequired[str]
     line: NotRequired[int]
+    in_settings: NotRequired[bool]
 
 
 class Drain(TypedDict):

@@ -4,6 +4,7 @@
 import { WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
 
 import { counted } from "./background.js";
+import { runInRequest } from "./console.js";
 import { hide } from "./hidden.js";
 import { INTERNAL } from "./internal.js";
 import { keepFailure } from "./stacks.js";
@@ -74,7 +75,7 @@ function brokenInstance(prototype, error) {
 async function kept(handlers, given) {
   try {
     if (typeof handlers.fetch !== "function") throw new Error(NO_FETCH);
-    return await handlers.fetch(...given);
+    return await runInRequest(() => handlers.fetch(...given));
   } catch (error) {
     keepFailure(error);
     throw error;

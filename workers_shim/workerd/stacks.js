@@ -1,14 +1,17 @@
 // Stacks of errors, which RPC does not carry: kept here until the bridge asks.
 
-import { told } from "./console.js";
+import { NonRetryableError } from "cloudflare:workflows";
+
+import { told, warnOnce } from "./console.js";
 
 const KEPT = 64;
 const recent = [];
 
 /** An error as data. Code may throw anything, and its getters may throw in turn. */
-export function asData(error) {
+export function asData(error, inFetch = false) {
   try {
-    told(error);
+    told(error, inFetch);
+    warnOfName(error);
     if (error instanceof Error || error instanceof DOMException) {
       return { name: String(error.name), message: String(error.message), stack: withCauses(error) };
     }
@@ -16,6 +19,15 @@ export function asData(error) {
   } catch {
     return { name: "", message: "an error that cannot be read", stack: "" };
   }
+}
+
+/** Cloudflare knows the error by its name, which the constructor takes as its second argument. */
+function warnOfName(error) {
+  if (!(error instanceof NonRetryableError) || String(error.name).startsWith("NonRetryableError")) return;
+  warnOnce(
+    `A NonRetryableError with the name ${error.name} is retried, as on Cloudflare: ` +
+      "only one that is called NonRetryableError ends a step. Leave its second argument out.",
+  );
 }
 
 function withCauses(error) {
@@ -26,9 +38,9 @@ function withCauses(error) {
   return parts.join("\n");
 }
 
-/** Keep an error that a handler threw. */
+/** Keep an error that `fetch` threw. */
 export function keepFailure(error) {
-  recent.push(asData(error));
+  recent.push(asData(error, true));
   if (recent.length > KEPT) recent.shift();
 }
 

@@ -63,7 +63,7 @@ class WorkerdIsolate:
         self.inspector: str | None = None
         self.bindings = BindServer(token, streams, self._say, self._mapped)
         self._workers = workers
-        self._logs = Logs(self._speaker)
+        self._logs = Logs(self._speaker, workers[0].name)
         self._told_load = False  # `loaded` or `load_failed` was said
         self._stacks = {name: worker.stacks for worker in workers for name in worker.workflows}
         self._token = token

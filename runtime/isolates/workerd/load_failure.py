@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runtime.javascript.refusals import explained
+from runtime.javascript.refusals import explained, in_settings
 
 from .stacks import Stacks
 
@@ -26,7 +26,10 @@ def load_failed(complaints: Sequence[str], stacks: Mapping[str, Stacks], status:
     told = [_FRAME.sub(_as_usual, explained(each)) for each in [first, *complaints[1:]]]
     traceback = "\n".join(told if maps is None else map(maps.mapped, told))
     place = maps.place(told[0]) if maps is not None else None
-    failure = {"t": "load_failed", "error": _error(told[0]), "traceback": traceback.removeprefix("Uncaught ")}
+    failure: dict[str, Any] = {"t": "load_failed", "error": _error(told[0])}
+    failure["traceback"] = traceback.removeprefix("Uncaught ")
+    if in_settings(told[0]):
+        failure["in_settings"] = True
     return failure if place is None else failure | {"file": place[0], "line": place[1]}
 
 

@@ -2,6 +2,7 @@
 
 Output of a run comes with a line before it that says whose it is, ``\\x01celld`` and a JSON object: ``r`` is the run,
 ``s`` and ``a`` are step and attempt of code in a step, ``c`` and ``v`` the calls made and the results taken so far.
+``g`` is how many groups are open. With ``warning`` it is all: words of ours to the developer.
 """
 
 from __future__ import annotations
@@ -26,13 +27,16 @@ _INTERNAL = re.compile(r"^Uncaught exception: \S+: failed: (?:remote\.)?jsg\.")
 # With --verbose workerd tells every error that nobody caught, also those of alarms, WebSockets, RPC and waitUntil.
 _UNCAUGHT = re.compile(r"^uncaught exception; source = (?P<source>[^;]*); stack = (?P<stack>.*)", re.DOTALL)
 
+_INDENT = "  "  # of console.group, as in Node.js
+_DEEPEST = 10  # groups: those that a Durable Object leaves open stay open, and are not to push its lines away
+
 _FRAME = re.compile(r"\n\s+at ")
 
 _decode = msgspec.json.Decoder().decode
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What a mark says of the next line; or ``told``, the stack of an error that is told otherwise."""
+    """What a mark says of the next line; or ``told``, an error that is told otherwise, or a ``warning``."""
 
     run: int | None = msgspec.field(default=None, name="r")
     worker: str | None = msgspec.field(default=None, name="w")
@@ -40,7 +44,9 @@ class Place(msgspec.Struct, frozen=True):
     attempt: int | None = msgspec.field(default=None, name="a")
     calls: int = msgspec.field(default=0, name="c")
     results: int = msgspec.field(default=0, name="v")
+    groups: int = msgspec.field(default=0, name="g")
     told: str | None = None
+    warning: str | None = None
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -93,7 +99,8 @@ class Line(NamedTuple):
 class Logs:
     """Turns lines into `log` messages."""
 
-    def __init__(self, speaker: Callable[[int | None, str | None], Speaker]) -> None:
+    def __init__(self, speaker: Callable[[int | None, str | None], Speaker], front: str) -> None:
+        self._front = front  # the Worker that clients' requests go to, whose failures become theirs
         self.complaints: list[str] = []  # workerd's own words before the code is loaded: why it is not, perhaps
         self._loading = True
         self._speaker = speaker
@@ -113,7 +120,9 @@ class Logs:
         place = _marked(line.text)
         if place is not None:
             if place.told is not None:
-                self._elsewhere.append(place.told)
+                yield from self._held_back(place.told, place)
+            elif place.warning is not None:
+                yield from self._told("warning", place.warning, place)
             else:
                 self._place = place
             return
@@ -133,6 +142,12 @@ class Logs:
             stream = "stderr" if line.level in _STDERR else "stdout"
             yield from self._told(stream, _INTERNAL.sub("Uncaught ", line.text) if line.own else line.text, place)
 
+    def _held_back(self, stack: str, place: Place) -> Iterator[dict[str, Any]]:
+        """An error that workerd need not tell of. It leaves its stack behind where another Worker gets it."""
+        self._elsewhere.append(stack)
+        if place.worker not in (None, self._front):
+            yield from self._told("stderr", f"Uncaught in the Worker {place.worker}: {stack}", place)
+
     def _told(self, stream: str, text: str, place: Place) -> Iterator[dict[str, Any]]:
         speaker = self._speaker(place.run, place.worker)
         outside = place.run is not None and place.step is None
@@ -140,8 +155,9 @@ class Logs:
             return
         shown = text if speaker.stacks is None else speaker.stacks.mapped(text)
         where = place.shown
+        indent = _INDENT * min(place.groups, _DEEPEST)
         for part in shown.split("\n"):
-            yield {"t": "log", "stream": stream, "text": part, **where}
+            yield {"t": "log", "stream": stream, "text": indent + part if part else part, **where}
 
 
 def _marked(text: str) -> Place | None:
@@ -152,4 +168,5 @@ def _marked(text: str) -> Place | None:
         place = _decode_place(text[len(MARK) :])
     except msgspec.DecodeError:
         return None
-    return None if (place.run, place.worker, place.told) == (None, None, None) else place
+    tells = (place.run, place.worker, place.told, place.warning)
+    return place if place.groups or any(each is not None for each in tells) else None

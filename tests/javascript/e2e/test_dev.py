@@ -172,6 +172,23 @@ def test_an_edit_is_served_and_running_instances_go_on_with_the_new_code(project
         assert seen["output"]["first"]["by"] == "ada"
 
 
+def test_a_new_file_that_goes_along_by_a_rule_is_served(tmp_path: Path) -> None:
+    code = """
+    export default {
+      async fetch(request: Request) {
+        const page = `./pages${new URL(request.url).pathname}.txt`;
+        return new Response(await import(page).then((module) => module.default, () => "no such page"));
+      },
+    };
+    """
+    with dev(write_typescript(tmp_path, code, find_additional_modules=True)) as server:
+        assert server.get("/new").text == "no such page"
+        (tmp_path / "src" / "pages").mkdir()
+        (tmp_path / "src" / "pages" / "new.txt").write_text("a new page")
+        server.printed("Reloaded")
+        assert server.get("/new").text == "a new page"
+
+
 def test_an_edit_that_does_not_build_leaves_the_old_code_serving(project: Path) -> None:
     with dev(project) as server:
         (project / "src" / "index.ts").write_text("export default {")

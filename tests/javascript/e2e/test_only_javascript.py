@@ -14,12 +14,14 @@ pytestmark = [pytest.mark.usefixtures("tools"), pytest.mark.timeout(120)]
 
 CODE = """
 import { RpcTarget, WorkflowEntrypoint, WorkflowEvent, WorkflowStep } from "cloudflare:workers";
+import { NonRetryableError } from "cloudflare:workflows";
 
 interface Env { ODD_FLOW: any }
 
 class Target extends RpcTarget {}
 
 const once = { retries: { limit: 0, delay: 0 } };
+const twice = { retries: { limit: 1, delay: 0 } };
 const seen = (attempt: () => Promise<any>) =>
   attempt().then(() => "fine", ({ name, message }) => `${name}: ${message}`);
 
@@ -32,6 +34,9 @@ const FLOWS: Record<string, (step: any) => any> = {
   "a step returns a nested function": (step) => seen(() => step.do("a", () => ({ deep: [() => 1] }))),
   "a step returns an RpcTarget": (step) => seen(() => step.do("a", () => new Target())),
   "a step returns a Response": (step) => seen(() => step.do("a", () => new Response("x"))),
+  "a step throws a renamed error": (step) => seen(() => step.do("a", twice, ({ attempt }: any) => {
+    throw new NonRetryableError(`no ${attempt}`, "Declined");
+  })),
   "a step without a callback": (step) => seen(() => step.do("a")),
 };
 
@@ -102,3 +107,11 @@ def test_c161_a_result_that_can_never_be_kept_ends_the_instance_whatever_its_cod
 def test_c177_a_step_needs_a_callback(server: Dev) -> None:
     refused = 'Error: WorkflowFatalError: Step "a" requires a callback function'
     assert end(server, "a step without a callback")["output"] == refused
+
+
+def test_a_non_retryable_error_with_another_name_is_retried_as_on_cloudflare_and_that_is_said(server: Dev) -> None:
+    since = len(server.lines)
+    assert end(server, "a step throws a renamed error")["output"] == "Error: Declined: no 2"
+    warning = "step a-1: A NonRetryableError with the name Declined is retried, as on Cloudflare"
+    server.printed("attempt 2 of", since=since)
+    assert sum(warning in line for line in server.lines[since:]) == 1

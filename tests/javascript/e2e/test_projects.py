@@ -61,6 +61,25 @@ def test_projects_that_are_started_together_reach_each_other(tmp_path: Path) -> 
         assert server.get("/").text == "shop, and new api"
 
 
+def test_what_a_bound_worker_throws_is_shown_with_its_own_stack_once(tmp_path: Path) -> None:
+    services = [{"binding": "API", "service": "api"}]
+    code = 'export default { fetch: (_: any, env: any) => env.API.fetch("http://api/") };'
+    shop = write_typescript(tmp_path / "shop", code, name="shop", services=services)
+    code = """
+    function deep(): never { throw new RangeError("too far"); }
+    export default { fetch: async () => deep() };
+    """
+    api = write_typescript(tmp_path / "api", code, name="api")
+    with dev(shop, "--no-watch", others=[api]) as server:
+        assert server.get("/").status_code == 500
+        server.printed("A request failed in the Worker")
+        server.printed("at deep")
+        told = [line for line in server.lines if "Uncaught" in line or "    at " in line]
+        assert told[0].endswith("Uncaught in the Worker api: RangeError: too far")
+        assert f"at deep ({api}/src/index.ts:2:" in told[1]
+        assert sum("Uncaught" in line for line in told) == sum("at deep" in line for line in told) == 1
+
+
 def test_what_is_not_started_with_it_is_named(tmp_path: Path) -> None:
     services = [{"binding": "API", "service": "api"}]
     shop = write_typescript(tmp_path / "shop", SHOP, name="shop", workflows=[], services=services)
@@ -95,21 +114,37 @@ def test_the_inspectors_address_is_printed(cron: Path) -> None:
         assert re.search(r"on 127\.0\.0\.1:\d+", line)
 
 
-def test_code_that_throws_while_it_is_loaded_is_shown_with_its_line(tmp_path: Path) -> None:
-    project = write_typescript(tmp_path / "w", "const x = undefined;\nx.y;\nexport default { fetch() {} };\n")
+# Without and with the flag new_module_registry, by which workerd names the code differently in stacks.
+both_registries = pytest.mark.parametrize("date", ["2026-05-01", "2026-11-17"])
+
+
+@both_registries
+def test_code_that_throws_while_it_is_loaded_is_shown_with_its_line(tmp_path: Path, date: str) -> None:
+    code = "const x = undefined;\nx.y;\nexport default { fetch() {} };\n"
+    project = write_typescript(tmp_path / "w", code, compatibility_date=date)
     with dev(project) as server:
         server.printed("The code does not load (src/index.ts:2)")
         assert "index.ts:2" in server.get("/").text
 
 
-def test_an_error_of_a_request_is_shown_with_its_source(tmp_path: Path) -> None:
+def test_a_flag_that_workerd_does_not_know_is_to_be_corrected_before_the_next_start(tmp_path: Path) -> None:
+    project = write_typescript(tmp_path / "w", "export default {};", compatibility_flags=["nodejs_foo"])
+    with dev(project) as server:
+        server.printed('this workerd knows no flag "nodejs_foo"')
+        server.printed("Correct it and start celld-py again")
+        assert "Correct it and start celld-py again" in server.get("/").text
+        assert not any("loaded again" in line for line in server.lines)
+
+
+@both_registries
+def test_an_error_of_a_request_is_shown_with_its_source(tmp_path: Path, date: str) -> None:
     code = """
     function inner(): never {
       throw new RangeError("too far");
     }
     export default { fetch: async () => inner() };
     """
-    with dev(write_typescript(tmp_path / "w", code), "--no-watch") as server:
+    with dev(write_typescript(tmp_path / "w", code, compatibility_date=date), "--no-watch") as server:
         answer = server.get("/", headers={"accept": "application/json"})
 
         assert answer.status_code == 500
