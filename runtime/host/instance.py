@@ -373,6 +373,7 @@ class Instance:
         worth = due is not None and due - now > REST_WORTH
         if run.results or (worth and self.state.only_waits()):
             if run.isolate.parks_by_ending:
+                self.home.runs.calm(run)
                 self.home.runs.lingering.waits(run)
             else:
                 self.ask_whether_it_rests(run)

@@ -31,6 +31,10 @@ OUTSIDE_AWAIT = 5 * MINUTE  # ms that a waiting run stays in memory for an await
 # outside steps begin anew each time might never come to its end.
 REPEATS = 1000
 BROKEN_PAUSE = 1000  # ms until a run that broke at once begins anew: it would break again
+# Instances that begin at a time, of the many that may run: what each has in memory at its beginning the allocators keep
+# for good. One that has come to wait for something no longer counts, nor does one after CALM seconds, whatever it does.
+MAX_BEGINNING = 48
+CALM = 0.1
 REMEMBERED_NAMES = 1024  # ended runs whose late output still gets its prefix
 
 
@@ -58,6 +62,7 @@ class Runs:
         self._slots = Slots()
         self._leaving: dict[int, Isolate] = {}  # ended runs whose isolate has not said that nothing of them is left
         self._parked: OrderedDict[int, Alarm] = OrderedDict()  # runs in their grace period
+        self._beginning: dict[int, asyncio.TimerHandle] = {}  # runs, until they are called calm
         self.lingering = Lingering(clock, grace_ms, self.owner, self._slots.limited)
         self._names: OrderedDict[int, Key] = OrderedDict()
         self.held: dict[Key, str] = {}  # instances that cannot run, and why
@@ -69,6 +74,10 @@ class Runs:
     def free(self) -> int:
         """How many more instances could run now."""
         return self._places - len(self._owners) - len(self._pending) - len(self._coming)
+
+    @property
+    def _few_begin(self) -> bool:
+        return len(self._beginning) + len(self._pending) + len(self._coming) < MAX_BEGINNING
 
     def want(self, instance: Instance) -> bool:
         """Give the instance a run, now or when an isolate is there; False when it has to queue, on disk."""
@@ -119,8 +128,8 @@ class Runs:
         return self._slots.waits(key)
 
     def pump(self) -> None:
-        """Fill free places from the queue."""
-        while self._queue and self.free > 0:
+        """Fill free places from the queue, a few at a time."""
+        while self._queue and self.free > 0 and self._few_begin:
             key, _ = self._queue.popitem(last=False)
             self._coming.add(key)
             self._activate(key)
@@ -255,11 +264,20 @@ class Runs:
             self._names[run.id] = key
             while len(self._names) > REMEMBERED_NAMES + self._places:
                 self._names.popitem(last=False)
+            # Not by the host's clock, which a test may stop: this is no time that anybody is promised.
+            self._beginning[run.id] = asyncio.get_running_loop().call_later(CALM, self.calm, run)
             instance.begin_run(run, workflow.class_name, workflow.rules.step_limit)
             if workflow.concurrency is not None:
                 self.on_admission(instance, "running")
 
     # ------------------------------------------------------------------------------------------------------- runs
+
+    def calm(self, run: Run) -> None:
+        """A run is no longer at its beginning: others may begin."""
+        beginning = self._beginning.pop(run.id, None)
+        if beginning is not None:
+            beginning.cancel()
+            self.pump()
 
     def owner(self, run: int) -> Instance | None:
         """The instance that a living run belongs to."""
@@ -278,6 +296,7 @@ class Runs:
     def ended(self, run: Run) -> None:
         """A run is over: its isolate forgets it, its place is free."""
         self._owners.pop(run.id, None)
+        self.calm(run)
         self._unpark(run)
         self.lingering.goes_on(run)
         if not run.isolate.lost:
@@ -315,6 +334,7 @@ class Runs:
                     self.hibernate(oldest)
 
         run.parked = True
+        self.calm(run)
         self._owners[run.id].tell(cmd.RunParked(), run, asleep)
 
     def ended_by_resting(self, run: Run, *, crossed: bool) -> None:

@@ -16,6 +16,7 @@ def config_text(plan: Plan) -> str:
     config = written(
         {
             "structuredLogging": True,
+            "v8Flags": ["--expose-gc-as=celldCollect"],  # see workers_shim/workerd/collect.js
             "services": [*services(plan)],
             "sockets": [bridge_socket()],
         }

@@ -1,6 +1,7 @@
 // The bridge: the one worker of ours in workerd. The host reaches the user's code through it (requests, runs, cron), and
 // the user's code reaches the host (bindings). Its compatibility date is part of how it works: see errors.js.
 
+import { collect } from "./collect.js";
 import { INTERNAL, ask, workerOf } from "./internal.js";
 import { relay, scheduled } from "./relay.js";
 
@@ -25,6 +26,8 @@ export default {
         return Response.json(await ask(workerOf(request, env), "exports", nameOf(request, env)));
       case "scheduled":
         return scheduled(request, env);
+      case "collect":
+        return collectAll(env);
       case "drain":
         await ask(workerOf(request, env), "drain");
         return new Response("drained");
@@ -36,6 +39,14 @@ export default {
 /** What tells a Worker its name, where its lines need it. */
 function nameOf(request, env) {
   return Object.keys(env.WORKERS).length > 1 ? { name: request.headers.get("celld-worker") } : {};
+}
+
+/** Collect the garbage of the workers that have Workflows, and that of the bridge. */
+async function collectAll(env) {
+  const classes = new Map(Object.values(env.WORKFLOWS).map((found) => [found.user, found.class]));
+  for (const name of classes.values()) await ask(env[name], "collect");
+  collect();
+  return new Response("collected");
 }
 
 /** Open the socket of a run, in the isolate of its code. */

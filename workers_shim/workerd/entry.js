@@ -4,6 +4,7 @@
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
 
 import { drained } from "./background.js";
+import { collect } from "./collect.js";
 import { nameLines } from "./console.js";
 import { callScheduled } from "./cron.js";
 import { define, handlersOf, methodsOf, wrapped } from "./handlers.js";
@@ -15,8 +16,8 @@ import { openRun, runOf } from "./run_socket.js";
 import { failureOf } from "./stacks.js";
 
 /**
- * A Workflow's class, exported by this name, whose `run()` is given a step object that knows the run. The user's own instance is made when
- * `run()` is called, because the class also answers the bridge, which opens each run's socket through it.
+ * A Workflow's class, exported by this name, whose `run()` is given a step object that knows the run. The user's own
+ * instance is made when `run()` is called, because the class also answers the bridge, which opens runs' sockets here.
  */
 export function wrapWorkflow(Workflow, name) {
   if (!extend(Workflow, WorkflowEntrypoint)) return Workflow;
@@ -33,7 +34,14 @@ export function wrapWorkflow(Workflow, name) {
     }
 
     fetch(request) {
-      return request.headers.get(INTERNAL) === "run" ? openRun(name) : this.make().fetch(request);
+      switch (request.headers.get(INTERNAL)) {
+        case "run":
+          return openRun(name);
+        case "collect":
+          collect();
+          return Response.json(null);
+      }
+      return this.make().fetch(request);
     }
   }
   for (const method of methodsOf(Workflow.prototype)) {

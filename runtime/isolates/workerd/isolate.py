@@ -18,6 +18,7 @@ from workers_shim.wire.messages import Pulse
 from .asking import ask
 from .bind_server import BindServer
 from .connection import Pool
+from .garbage import Garbage
 from .load_failure import load_failed
 from .logs import Logs, Speaker
 from .process import Process
@@ -82,6 +83,7 @@ class WorkerdIsolate:
         self._hearing = False
         self._began = self._loop.time()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._garbage = Garbage(self._collect, self._spawn)
 
     # ------------------------------------------------------------------------------------------------------- start
 
@@ -282,11 +284,16 @@ class WorkerdIsolate:
             for message in messages:
                 if message["t"] == "released":
                     self._runs.pop(message["run"], None)
+                    self._garbage.left()
                 self._listener.on_message(self, message)
         finally:
             self._listener.on_turn(self)
             self._hearing = False
             self._flush()  # what the turn had to say goes out in the same iteration of the loop
+
+    async def _collect(self) -> None:
+        assert self._pool is not None
+        await ask(self._pool, self._token, "collect")
 
     def _say(self, *messages: dict[str, Any]) -> None:
         for message in messages:
@@ -298,6 +305,7 @@ class WorkerdIsolate:
         self._listener.on_turn(self)
 
     def _end(self, stream: int) -> None:
+        self._garbage.left()
         self._listener.on_end(self, stream)
         self._listener.on_turn(self)
 
@@ -330,6 +338,7 @@ class WorkerdIsolate:
         """The process is gone, and everything with it."""
         self._failed_to_load(self._logs.complaints, status)
         self.lost = True
+        self._garbage.stop()
         for task in self._tasks:
             task.cancel()
         for run in self._runs.values():

@@ -233,7 +233,7 @@ async def bridge(
     entry: str = ENTRY,
     front: str | None = None,
     hurry: bool = False,
-    v8_flags: Iterable[str] = (),
+    v8_flags: Iterable[str] = ("--expose-gc-as=celldCollect",),
 ) -> AsyncIterator[World]:
     """Run a worker with this code (it exports ``Flow``, unless ``entry`` is another). ``front`` is the code of a worker
     in front of it. In a ``hurry`` the bridge waits for tenths of what it else waits for."""
