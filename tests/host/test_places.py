@@ -7,8 +7,11 @@ import asyncio
 import pytest
 
 from runtime.engine import commands as cmd
+from runtime.host import runs
+from runtime.host.runs import MAX_BEGINNING
 from runtime.store import Key, MemoryStore
 from tests.host.conftest import Hosts
+from tests.host.fake_isolate import FakeIsolate
 from tests.host.virtual_clock import rest
 from tests.host.world import Host, store_with_places
 
@@ -22,7 +25,8 @@ async def test_the_257th_instance_queues_on_disk_and_runs_when_a_place_is_free(h
     isolate = host.serve()
 
     await host.create(*(str(i) for i in range(300)))
-    assert len(isolate.told("start")) == host.store.journals.limit == 256
+    await started(isolate, 256)
+    assert host.store.journals.limit == 256
     assert (host.runs.free, await host.in_memory(), host.store.journals.open_files) == (0, 256, 256)
     assert await host.status("299") == "queued"
     for i in range(256):
@@ -31,6 +35,35 @@ async def test_the_257th_instance_queues_on_disk_and_runs_when_a_place_is_free(h
 
     assert [start["instance"] for start in isolate.told("start")] == [str(i) for i in range(300)]
     assert host.runs.free == 256 - 44
+
+
+async def test_few_instances_begin_at_a_time(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "CALM", 600)
+    isolate = host.serve()
+
+    await host.create(*(str(i) for i in range(MAX_BEGINNING + 2)))
+    assert len(isolate.told("start")) == MAX_BEGINNING
+    isolate.codes("0")[0].done()
+    await rest()
+    assert len(isolate.told("start")) == MAX_BEGINNING + 1
+    isolate.codes("1")[0].sleep("1 day")
+    isolate.codes("1")[0].parked()
+    await rest()
+    assert len(isolate.told("start")) == MAX_BEGINNING + 2
+
+
+async def test_one_that_takes_its_time_is_at_its_beginning_for_a_moment_only(host: Host) -> None:
+    isolate = host.serve()
+    await host.create(*(str(i) for i in range(2 * MAX_BEGINNING)))
+    await started(isolate, 2 * MAX_BEGINNING)
+
+
+async def started(isolate: FakeIsolate, count: int) -> None:
+    """Wait until so many runs have begun: how many begin at a time is not by the clock of the tests."""
+    async with asyncio.timeout(30):
+        while len(isolate.told("start")) < count:
+            await asyncio.sleep(0.01)
+    await rest()
 
 
 async def test_places_are_given_in_the_order_of_creation(hosts: Hosts) -> None:

@@ -186,9 +186,9 @@ class World:
         return response.json()
 
     def lines(self) -> list[tuple[str, str]]:
-        """What was printed so far: level and text of each line."""
+        """What was printed so far: level and text of each line, but for what workerd says of itself."""
         parsed = [json.loads(line) for line in self._output.read_text().splitlines() if line.startswith("{")]
-        return [(line["level"], line["message"]) for line in parsed]
+        return [(line["level"], line["message"]) for line in parsed if not line["message"].startswith("NOSENTRY")]
 
     async def line(self, part: str) -> int:
         """Wait until a line with this text is printed; gives its number."""

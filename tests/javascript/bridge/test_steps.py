@@ -243,7 +243,7 @@ async def test_a_call_after_the_end_is_never_answered(tools: Tools) -> None:
 
 
 async def test_closing_the_socket_ends_the_code(tools: Tools) -> None:
-    callback = "async () => { console.log('in'); await scheduler.wait(300); console.log('out'); }"
+    callback = "async () => { console.log('in'); await scheduler.wait(1000); console.log('out'); }"
     code = flow(f"await step.do('a', {callback});")
     async with bridge(tools, code) as world:
         run = await world.start()
