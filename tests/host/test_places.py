@@ -46,8 +46,10 @@ async def test_few_instances_begin_at_a_time(host: Host, monkeypatch: pytest.Mon
     isolate.codes("0")[0].done()
     await rest()
     assert len(isolate.told("start")) == MAX_BEGINNING + 1
-    isolate.codes("1")[0].sleep("1 day")
-    isolate.codes("1")[0].parked()
+    (sleeper,) = isolate.codes("1")
+    sleeper.sleep("1 day")
+    await rest()
+    sleeper.parked()
     await rest()
     assert len(isolate.told("start")) == MAX_BEGINNING + 2
 
