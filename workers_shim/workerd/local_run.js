@@ -15,12 +15,12 @@ export class LocalRun {
   functions = new Map(); // of calls: {callback, delay, rollback}
   mailbox = new Mailbox();
   over = false; // run() has ended
-  #stub; // of `Lent`
+  #stub; // of the engine's `Lender`
   #lending; // settles when the engine has the function
   #sending = new Map(); // "call attempt" -> what breaks off the stream that it returned
   #failures = new Map(); // of calls: what they threw last, as data
 
-  /** `engine` is the `Run`, `stub` leads to its `Lent`. */
+  /** `engine` is the `Run`, `stub` leads to its `Lender`. */
   constructor(engine, stub) {
     this.engine = engine;
     this.number = engine.number;
