@@ -20,7 +20,7 @@ export class Attempts {
   #run;
   #current = new Map(); // call -> its attempt that is heard
   #givenUp = new Set(); // "call number"
-  #asking = new Map(); // delay functions: call -> timer
+  #asking = new Map(); // delay functions: "call number" -> timer
 
   constructor(run) {
     this.#run = run;
@@ -75,13 +75,14 @@ export class Attempts {
     const run = this.#run;
     const call = run.calls.get(id);
     if (call === undefined) return; // it settled; the host does not know yet
+    const key = `${id} ${attempt}`;
     const answer = (said) => {
-      if (!this.#asking.has(id)) return; // it was too late
-      clearTimeout(this.#asking.get(id));
-      this.#asking.delete(id);
+      if (!this.#asking.has(key)) return; // it was too late
+      clearTimeout(this.#asking.get(key));
+      this.#asking.delete(key);
       run.send({ t: "delayed", call: id, attempt, ...said });
     };
-    this.#asking.set(id, setTimeout(() => answer({ timeout: true }), DELAY_LIMIT));
+    this.#asking.set(key, setTimeout(() => answer({ timeout: true }), DELAY_LIMIT));
     // The code had one when the call was made first.
     if (!call.delay) answer({ error: `the code has no delay function for ${words(call)}` });
     else run.inCode((code) => code.delay(id, context(call, attempt, config), error, (said) => answer(delayOf(said))));

@@ -49,6 +49,29 @@ async def test_what_a_delay_function_may_do(tools: Tools, body: str, answer: Any
         assert await run.next("delayed") == {"t": "delayed", "call": 1, "attempt": 1, **answer}
 
 
+async def test_an_answer_that_comes_too_late_is_not_one_to_the_next_question(tools: Tools) -> None:
+    code = flow("""
+        let first;
+        const delay = async ({ ctx }) => {
+          if (ctx.attempt === 1) return new Promise((resolve) => (first = resolve));
+          first("of the first");
+          await scheduler.wait(50);
+          return "of the second";
+        };
+        return step.do("a", { retries: { limit: 3, delay } }, async () => 1);
+    """)
+    async with bridge(tools, code, hurry=True) as world:
+        run = await world.start()
+        await run.next("call")
+        delayed = []
+        for attempt in (1, 2):
+            error = {"name": "Error", "message": "m"}
+            run.send({"t": "delay", "call": 1, "attempt": attempt, "error": error, "config": {}})
+            delayed.append(await run.next("delayed"))
+        assert delayed[0] == {"t": "delayed", "call": 1, "attempt": 1, "timeout": True}
+        assert (delayed[1]["attempt"], value(delayed[1])) == (2, "of the second")
+
+
 async def test_a_delay_function_that_the_code_no_longer_has(tools: Tools) -> None:
     async with bridge(tools, flow("return step.do('a', async () => 1);")) as world:
         run = await world.start()
