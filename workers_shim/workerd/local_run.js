@@ -8,6 +8,8 @@ import { plainCopy, plainText, plainValue } from "./plain.js";
 import { asData } from "./stacks.js";
 import { framed, readLater } from "./streams.js";
 
+const { Promise } = globalThis; // before code puts another in its place
+
 export class LocalRun {
   made = 0; // calls outside of steps
   settled = 0; // of them

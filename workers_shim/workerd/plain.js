@@ -4,6 +4,8 @@
 import { stringify } from "./flatten.js";
 import { fromFlat } from "./unflatten.js";
 
+const { structuredClone } = globalThis; // before code puts another in its place
+
 const MOST_VALUES = 10_000; // of more, RPC is no slower
 const DEEPEST = 200;
 const LONGEST = 1 << 20; // UTF-16 units of text; RPC has limits for what is much longer

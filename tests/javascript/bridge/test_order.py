@@ -130,3 +130,13 @@ async def test_code_that_v8_has_compiled_goes_on_in_its_own_request(tools: Tools
             run = await world.start()
             assert value(await run.play()) == "end"
             run.release()
+
+
+async def test_code_may_put_a_promise_of_its_own_in_the_place_of_the_runtimes(tools: Tools) -> None:
+    code = """
+    globalThis.Promise = class Zone { static withResolvers() { throw new Error("not the runtime's"); } };
+    globalThis.structuredClone = () => { throw new Error("not the runtime's"); };
+    """ + flow("return [await step.do('a', async () => ({ a: 1 })), await step.do('b', async () => new Map())];")
+    async with bridge(tools, code) as world:
+        run = await world.start()
+        assert value(await run.play()) [0] == {"a": 1}
