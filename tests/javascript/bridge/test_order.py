@@ -139,4 +139,4 @@ async def test_code_may_put_a_promise_of_its_own_in_the_place_of_the_runtimes(to
     """ + flow("return [await step.do('a', async () => ({ a: 1 })), await step.do('b', async () => new Map())];")
     async with bridge(tools, code) as world:
         run = await world.start()
-        assert value(await run.play()) [0] == {"a": 1}
+        assert value(await run.play())[0] == {"a": 1}
