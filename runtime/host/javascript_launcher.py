@@ -153,7 +153,7 @@ class JavaScriptLauncher:
         """Say what of the projects will not work, each thing once."""
         from runtime.javascript.notices import notices
 
-        for notice in notices(plan_of(spawned.what, "", "")):
+        for notice in notices(plan_of(spawned.what, "", "", "")):
             if notice not in self._noticed:
                 self._noticed.add(notice)
                 self._notice(notice)

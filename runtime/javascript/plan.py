@@ -65,14 +65,15 @@ class Worker:
 class Plan:
     """One workerd process: the workers of one start, and where it finds the host.
 
-    ``host`` is the address of the host's server for bindings, ``token`` what proves to either side that it speaks with
-    the other. Durable Objects live in ``storage``. ``newest_date`` is the newest compatibility date of this workerd.
-    ``inspector`` is the address on which a debugger is welcome.
+    ``host`` is the address of the host's server for bindings, ``lines`` that of its server for what runs say, and
+    ``token`` proves to either side that it speaks with the other. Durable Objects live in ``storage``. ``newest_date``
+    is the newest compatibility date of this workerd. ``inspector`` is the address on which a debugger is welcome.
     """
 
     workers: tuple[Worker, ...]
     token: str
     host: str
+    lines: str
     storage: Path
     newest_date: str
     bridge: Path = BRIDGE

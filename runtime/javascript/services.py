@@ -29,7 +29,8 @@ def services(plan: Plan) -> Iterator[Struct]:
     yield from durable_objects.disk(plan)
     yield from workflows.engine_services(plan)
     yield _bridge(plan)
-    yield _host(plan)
+    yield _host("host", plan.host, plan)
+    yield _host(workflows.LINES, plan.lines, plan)
     yield _internet()
 
 
@@ -43,9 +44,10 @@ def bridge_socket() -> Struct:
     }
 
 
-def _host(plan: Plan) -> Struct:
+def _host(name: str, address: str, plan: Plan) -> Struct:
+    """The host, at one of its servers."""
     injected = [{"name": TOKEN_HEADER, "value": plan.token}]
-    return {"name": "host", "external": {"address": plan.host, "http": {"injectRequestHeaders": injected}}}
+    return {"name": name, "external": {"address": address, "http": {"injectRequestHeaders": injected}}}
 
 
 def _worker(worker: Worker, plan: Plan) -> Struct:

@@ -15,6 +15,7 @@ BINDING_MODULE = "cloudflare-internal:workflows-api"  # what wraps a service int
 BINDING_ENTRYPOINT = "WorkflowBinding"  # of the bridge
 HIDDEN = "CELLD:"  # so begin the names of bindings that user code does not see: workers_shim/workerd/hidden.js
 HOP_ENTRYPOINT = "Hop"  # of the bridge
+LINES = "lines"  # the service that takes the lines of runs
 _ENGINE = "workflows-engine"
 _ENGINE_CLASS = "Engine"
 _ENGINE_CODE = f"""\
@@ -34,10 +35,11 @@ def bindings(worker: Worker, plan: Plan) -> Iterator[Struct]:
 
 
 def hidden_bindings(worker: Worker) -> Iterator[Struct]:
-    """What runs need: the bridge, for what RPC makes of values, and the entrypoints of their classes."""
+    """What runs need: the bridge, for what RPC makes of values, the host, and the entrypoints of their classes."""
     classes = dict.fromkeys(declared.class_name for declared in worker.workflows())
     if classes:
         yield {"name": f"{HIDDEN}hop", "service": {"name": "bridge", "entrypoint": HOP_ENTRYPOINT}}
+        yield {"name": f"{HIDDEN}lines", "service": LINES}
     for name in classes:
         yield {"name": f"{HIDDEN}workflow:{name}", "service": {"name": worker.service, "entrypoint": name}}
 

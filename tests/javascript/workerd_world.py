@@ -87,7 +87,7 @@ def plan(folder: Path, *workers: Worker, host: str = NOBODY) -> Plan:
     bridge = folder / "bridge"
     bridge.mkdir(parents=True, exist_ok=True)
     (bridge / "bridge.js").write_text(BRIDGE)
-    return Plan(workers, "the-token", host, folder / "objects", NEWEST, bridge=bridge)
+    return Plan(workers, "the-token", host, NOBODY, folder / "objects", NEWEST, bridge=bridge)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 // Attempts: the callbacks of `do` calls while they run, and the questions to delay functions.
 
+import { clearTimeout, setTimeout } from "./globals.js";
 import { words } from "./replay.js";
 import { encode } from "./values.js";
 
@@ -48,7 +49,7 @@ export class Attempts {
     }
     const attempt = new Attempt(call, number);
     this.#current.set(id, attempt);
-    run.inCode((code) => code.body(call, context(call, number, config), (ran) => this.#ended(attempt, ran)));
+    run.follow(run.code.body(call, context(call, number, config), (ran) => this.#ended(attempt, ran)));
   }
 
   /** An attempt ended; how, the host knows already where `ran` is undefined. */
@@ -67,7 +68,7 @@ export class Attempts {
     attempt.heard = false;
     this.#current.delete(id);
     this.#givenUp.add(`${id} ${number}`);
-    this.#run.inCode((code) => code.breakOff(id, number));
+    this.#run.code.breakOff(id, number);
   }
 
   /** Ask a call's delay function how long to wait. */
@@ -85,7 +86,7 @@ export class Attempts {
     this.#asking.set(key, setTimeout(() => answer({ timeout: true }), DELAY_LIMIT));
     // The code had one when the call was made first.
     if (!call.delay) answer({ error: `the code has no delay function for ${words(call)}` });
-    else run.inCode((code) => code.delay(id, context(call, attempt, config), error, (said) => answer(delayOf(said))));
+    else run.follow(run.code.delay(id, context(call, attempt, config), error, (said) => answer(delayOf(said))));
   }
 }
 

@@ -9,10 +9,8 @@ import { nameLines } from "./console.js";
 import { callScheduled } from "./cron.js";
 import { define, handlersOf, methodsOf, wrapped } from "./handlers.js";
 import { hide } from "./hidden.js";
+import { holdRun, live } from "./hold.js";
 import { INTERNAL } from "./internal.js";
-import { LocalRun } from "./local_run.js";
-import { WorkflowStep } from "./local_step.js";
-import { openRun, runOf } from "./run_socket.js";
 import { failureOf } from "./stacks.js";
 
 /**
@@ -29,14 +27,13 @@ export function wrapWorkflow(Workflow, name) {
 
     async run(event, step, number) {
       if (number === undefined) return this.make().run(event, step); // somebody else than the engine calls it
-      const run = new LocalRun(runOf(number), step);
-      await run.whole(run.engine.event, async (event) => this.make().run(event, new WorkflowStep(run)));
+      await live(number, async (event, step) => this.make().run(event, step));
     }
 
     fetch(request) {
       switch (request.headers.get(INTERNAL)) {
         case "run":
-          return openRun(name);
+          return holdRun(name);
         case "collect":
           collect();
           return Response.json(null);

@@ -20,6 +20,11 @@ export function hop() {
   return services.get("hop");
 }
 
+/** The host, which takes the lines of runs (line.js). */
+export function lines() {
+  return services.get("lines");
+}
+
 /** The entrypoint of one of the worker's own Workflows, by the name of its class among the exports. */
 export function workflow(name) {
   return services.get(`workflow:${name}`);

@@ -2,9 +2,8 @@
 // give is plain; whatever is not, or is seldom, goes through the bridge (hop.js), and becomes what RPC makes of it.
 
 import { stringify } from "./flatten.js";
+import { structuredClone } from "./globals.js";
 import { fromFlat } from "./unflatten.js";
-
-const { structuredClone } = globalThis; // before code puts another in its place
 
 const MOST_VALUES = 10_000; // of more, RPC is no slower
 const DEEPEST = 200;

@@ -1,14 +1,13 @@
-// One run: an execution of a workflow's `run()`, from `start` until its socket closes. It has a request of its own in the
-// isolate of the code; the request that runs the code has its end in local_run.js.
-
-import { RpcTarget } from "cloudflare:workers";
+// One run: an execution of a workflow's `run()`, from its `start` until the socket that holds it closes (hold.js). This is
+// the engine's end of it in the isolate; the code's is code.js.
 
 import { Attempts } from "./attempts.js";
 import { Call, argumentOf } from "./call.js";
-import { describe, engineError, isHung } from "./errors.js";
-import { Mailbox } from "./mailbox.js";
+import { Code } from "./code.js";
+import { engineError } from "./errors.js";
+import { clearTimeout, setTimeout } from "./globals.js";
+import { Handover } from "./handover.js";
 import { Replay, words } from "./replay.js";
-import { Rest } from "./rest.js";
 import { Undos } from "./undo.js";
 import { encode } from "./values.js";
 
@@ -19,131 +18,103 @@ const BLOCKED = 10_000;
 
 export class Run {
   calls = new Map(); // every call that has not been given its outcome, by id
-  mailbox = new Mailbox(); // what the code asks for
   over = false; // run() has ended: nothing more is asked or answered
   sent = 0; // `call` messages
   given = 0; // `ret` messages that were handed over
   #start;
-  #outside;
-  #code; // the `LocalRun`
+  #line;
   #next = 1; // id of the call that the code made next
   #early = new Map(); // calls that have come before it: id -> what takes them
-  #outcomes = []; // {call, outcome}: to be handed over, one at a time
+  #handover = new Handover(({ call, outcome }) => this.code.settle(call.answer, outcome));
   #steps = 0;
   #last; // call
-  #released = false;
   #told = new Set(); // mismatches
   #blocked; // timer
   #moved; // ms since the epoch: when the queue began to wait for a call
 
-  /** `outside` is what run_socket.js lets it reach. */
-  constructor(start, outside) {
+  /** A run that speaks with the host over this `Line`. */
+  constructor(start, line) {
     this.number = start.run;
     this.names = { workflow: start.workflow, instance: start.instance };
     this.undoing = start.undo === true; // the code is repeated for its undo functions only
     this.replay = new Replay(start.journal);
-    this.rest = new Rest(this);
+    this.code = new Code(this);
     this.attempts = new Attempts(this);
     this.undos = new Undos(this);
     this.#start = start;
-    this.#outside = outside;
-    this.mailbox.serve().catch((error) => this.broke(error));
+    this.#line = line;
   }
 
   send(message) {
-    this.#outside.send(message);
+    this.#line.send(message);
   }
 
-  /** The engine has failed, unless it is that what it speaks with is gone because the run is over. */
-  broke(error) {
-    if (!this.#released) this.#outside.broken(error);
+  /** Await what must not fail: the run ends when it does. */
+  follow(working) {
+    working.catch((error) => this.#line.broke(error));
   }
 
-  /** A message of the host. */
-  hear(message) {
+  /** Messages of the host, in a turn of their own. */
+  hear(messages) {
+    this.#handover.turn(() => {
+      for (const message of messages) this.#hear(message);
+    });
+  }
+
+  #hear(message) {
+    this.#handover.afterwards(undefined); // something happens: whether it rests is asked anew, in time
     switch (message.t) {
       case "ret":
-        return this.rest.awake(() => this.#ret(message));
+        return this.#ret(message);
       case "exec":
-        return this.rest.awake(() => this.attempts.exec(message));
+        return this.attempts.exec(message);
       case "delay":
-        return this.rest.awake(() => this.attempts.delay(message));
+        return this.attempts.delay(message);
       case "undo":
-        return this.rest.awake(() => this.undos.undo(message));
+        return this.undos.undo(message);
       case "cancel":
         return this.attempts.cancel(message);
       case "cancel_undo":
         return this.undos.cancel(message);
       case "rest":
-        return this.over ? undefined : this.rest.ask();
+        return this.#askRest();
     }
     throw new Error(`unknown message ${message.t}`);
   }
 
-  // ---------------------------------------------------------------------------------------------- beginning and end
-
-  /** What the code is called with, its payload as text. */
-  get event() {
-    const { payload, timestamp, schedule } = this.#start.event;
-    const { workflow, instance } = this.names;
-    return { payload, timestamp, instanceId: instance, workflowName: workflow, ...(schedule !== undefined && { schedule }) };
+  /** The host asks whether the code has nothing to do or to get but what it is told; if so, it hangs up, and workerd says
+   * whether the code waits for something of its own. */
+  #askRest() {
+    if (this.over) return;
+    if (this.#handover.busy) this.#handover.afterwards(() => this.#askRest());
+    else if (!this.#busy) this.send({ t: "resting" });
   }
 
-  /** Run the code; `workflow` is its class's entrypoint. */
-  async live(workflow) {
-    try {
-      await workflow.run(undefined, new Lender(this), this.number); // what it gave has come before: `finish`
-    } catch (error) {
-      if (!this.over && !(isHung(error) && this.rest.ends())) this.finish({ error: describe(error) });
-    }
+  /** Whether the code has something to do or to get without its own doing. */
+  get #busy() {
+    return this.attempts.busy || this.undos.busy || this.replay.blocked() !== undefined;
+  }
+
+  // ---------------------------------------------------------------------------------------------- beginning and end
+
+  /** Run the code: `main` is its run(). */
+  begin(main) {
+    const { payload, timestamp, schedule } = this.#start.event;
+    const { workflow, instance } = this.names;
+    const event = { payload, timestamp, instanceId: instance, workflowName: workflow };
+    if (schedule !== undefined) event.schedule = schedule;
+    this.follow(this.code.whole(event, main, (ended) => this.#finish(ended)));
   }
 
   /** run() has ended, with `{value}` or `{error}`. */
-  finish({ value, error }) {
-    if (this.over) return;
+  #finish(ended) {
     const missing = this.replay.expected();
     if (missing !== undefined) this.#report(words(missing), "run() ended");
     this.over = true;
     this.replay.left = 0;
-    clearTimeout(this.#blocked);
-    this.send({ t: "done", ...(error === undefined ? { value } : { error }) });
-    this.rest.ended(error !== undefined);
+    this.#waitNoLonger();
+    this.send({ t: "done", ...ended });
     this.undos.ended();
-  }
-
-  /** The socket is closed: whatever still waits on this side waits no longer. */
-  release() {
-    this.over = this.#released = true;
-    clearTimeout(this.#blocked);
-    this.rest.release();
-    this.undos.release();
-  }
-
-  // ---------------------------------------------------------------------------------------------------- the code's side
-
-  /** run() begins. */
-  meet(code) {
-    this.#code = code;
-  }
-
-  /** Have something done in the request of the code. */
-  inCode(job) {
-    this.#code.mailbox.post(() => job(this.#code));
-  }
-
-  /** Let the code lend its function. */
-  wake() {
-    this.inCode((code) => code.lend());
-  }
-
-  /** Whether an outcome is on its way to the code. */
-  get handing() {
-    return this.#outcomes.length > 0;
-  }
-
-  /** Whether the code has something to do or to get without its own doing. */
-  get busy() {
-    return this.attempts.busy || this.undos.busy || this.replay.blocked() !== undefined;
   }
 
   // ---------------------------------------------------------------------------------------------------------- calls
@@ -178,8 +149,7 @@ export class Run {
       this.#hand(call, { error: { name: error.name, message: error.message } });
       return;
     }
-    this.rest.stirs();
-    this.pump();
+    this.#pump();
   }
 
   #countStep() {
@@ -244,7 +214,7 @@ export class Run {
     if (refused) call.misfit = undefined;
     else this.accepted(call);
     this.replay.arrive(call, outcome, refused);
-    this.pump();
+    this.#pump();
   }
 
   /** The host took the call: if it does not fit the journal, that is certain now. */
@@ -255,7 +225,7 @@ export class Run {
   }
 
   /** Hand over what may be. */
-  pump() {
+  #pump() {
     const { replay } = this;
     while (!this.over && replay.ready()) {
       const { answered, call, outcome } = replay.next();
@@ -263,9 +233,19 @@ export class Run {
       this.#settle(call, outcome);
       this.#moved = undefined;
     }
-    if (this.over || replay.blocked() === undefined) return;
+    if (this.over || replay.blocked() === undefined) {
+      this.#waitNoLonger();
+      return;
+    }
     this.#moved ??= Date.now();
     this.#blocked ??= setTimeout(() => this.#look(), BLOCKED);
+  }
+
+  /** A timer would keep the code alive. */
+  #waitNoLonger() {
+    if (this.#blocked === undefined) return;
+    clearTimeout(this.#blocked);
+    this.#blocked = undefined;
   }
 
   /** A result waits for a call. The timer is not set anew for each, because a replay has thousands of them. */
@@ -280,7 +260,7 @@ export class Run {
     }
     this.#report(words(missing), this.#last === undefined ? "nothing more" : words(this.#last), this.#last);
     this.#moved = undefined;
-    if (this.replay.skip()) this.pump();
+    if (this.replay.skip()) this.#pump();
   }
 
   #settle(call, outcome) {
@@ -288,21 +268,8 @@ export class Run {
     this.#hand(call, outcome);
   }
 
-  /** Give a call its outcome, when those before it are given and the code has come to rest after each. */
   #hand(call, outcome) {
-    if (this.#outcomes.push({ call, outcome }) === 1) this.#handFirst();
-  }
-
-  #handFirst() {
-    const [{ call, outcome }] = this.#outcomes;
-    this.inCode((code) => code.settle(call.answer, outcome));
-  }
-
-  /** The first outcome is given, and the code has come to rest. */
-  handed() {
-    this.#outcomes.shift();
-    if (this.#outcomes.length > 0) this.#handFirst();
-    else this.rest.quiet();
+    this.#handover.add({ call, outcome });
   }
 
   // ----------------------------------------------------------------------------------------------------- mismatches
@@ -314,19 +281,5 @@ export class Run {
     this.#told.add(pair);
     const place = call?.stack === undefined ? {} : { stack: call.stack };
     this.send({ t: "mismatch", recorded, called, ...place });
-  }
-}
-
-/** What the code can call over RPC. */
-class Lender extends RpcTarget {
-  #run;
-
-  constructor(run) {
-    super();
-    this.#run = run;
-  }
-
-  lend(given) {
-    this.#run.rest.lent(given);
   }
 }

@@ -1,6 +1,8 @@
 // Undo functions. They live in the run's code; one that is asked for while the code still repeats what it did waits for
 // that. This is workers_shim/undo.py for JavaScript.
 
+import { clearTimeout, setTimeout } from "./globals.js";
+
 const LIMIT = 10_000; // ms in which a replay has to come on, until it is at the step that is to be undone
 const FIRST_LOOK = 20; // ms until the replay is looked at again; doubles up to LAST_LOOK
 const LAST_LOOK = 500;
@@ -58,23 +60,13 @@ export class Undos {
     this.#stopWaiting();
     const call = this.#callOf(wanted);
     if (call !== undefined) this.#begin(call, wanted);
-    else this.#miss(wanted);
-  }
-
-  #miss(wanted) {
-    this.#run.send({ t: "undone", ...head(wanted), missing: true });
-  }
-
-  release() {
-    this.#stopWaiting();
-    this.#calls.clear();
+    else this.#run.send({ t: "undone", ...head(wanted), missing: true });
   }
 
   // -------------------------------------------------------------------------------------------------------- running
 
   #begin(call, message) {
     const run = this.#run;
-    if (!run.rest.isHere) return this.#miss(message); // the code is gone
     const current = (this.#current = tag(message.name, message.nth, message.attempt));
     run.send({ t: "undoing", ...head(message) });
     const { context: ctx, error, output, attempt } = message;
@@ -84,7 +76,7 @@ export class Undos {
       this.#current = undefined;
       run.send({ t: "undone", ...head(message), ...(thrown !== undefined && { error: thrown }) });
     };
-    run.inCode((code) => code.undo(call.id, given, attempt, told));
+    run.follow(run.code.undo(call.id, given, attempt, told));
   }
 
   // -------------------------------------------------------------------------------------------------------- waiting

@@ -19,6 +19,7 @@ from .asking import ask
 from .bind_server import BindServer
 from .connection import Pool
 from .garbage import Garbage
+from .lines import Lines
 from .load_failure import load_failed
 from .logs import Logs, Speaker
 from .process import Process
@@ -75,6 +76,7 @@ class WorkerdIsolate:
         self._pool: Pool | None = None
         self._requests: Requests | None = None
         self._runs: dict[int, RunSocket] = {}
+        self.lines = Lines(token, self._runs.get)
         self._speakers: dict[int, Speaker] = {}  # by run
         self._dirty: list[RunSocket] = []
         self._upgrades: set[Upgrade] = set()
@@ -351,6 +353,7 @@ class WorkerdIsolate:
         if self._pool is not None:
             self._pool.close()
         self.bindings.close()
+        self.lines.close()
         self._listener.on_lost(self)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

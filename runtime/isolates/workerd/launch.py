@@ -36,6 +36,7 @@ async def attach(
         isolate.listening(event)
 
     await isolate.bindings.open(spawned.bindings)
+    await isolate.lines.open(spawned.lines)
     isolate.attach(Process(spawned.started, on_listening=listening, on_lines=isolate.printed, on_exit=isolate.ended))
     return isolate
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +36,12 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Spawned:
-    """A workerd that nobody listens to yet, and the socket on which it will ask for what it needs."""
+    """A workerd that nobody listens to yet, and the sockets on which it will ask for what it needs, and runs speak."""
 
     what: Launch
     token: str
     bindings: socket.socket
+    lines: socket.socket
     config: Path
     started: Started
 
@@ -49,6 +51,7 @@ class Spawned:
         self.started.wait()
         self.started.bury()
         self.bindings.close()
+        self.lines.close()
         for descriptor in (self.started.control, self.started.output):
             os.close(descriptor)
 
@@ -57,18 +60,37 @@ def spawn(what: Launch) -> Spawned:
     """Start the process. Raises `OSError` when it cannot be started."""
     token = secrets.token_hex(16)
     bindings = socket.create_server(("127.0.0.1", 0))
+    lines, lines_address = line_socket()
     try:
         host, port = bindings.getsockname()
-        plan = plan_of(what, token, f"{host}:{port}")
+        plan = plan_of(what, token, f"{host}:{port}", lines_address)
         config = what.folder / CONFIG
         write_config(plan, config)
         command = [str(what.workerd), "serve", str(config), *arguments(plan)]
-        return Spawned(what, token, bindings, config, Started(command, what.workers[0].project.root, what.keep))
+        started = Started(command, what.workers[0].project.root, what.keep)
     except BaseException:
         bindings.close()
+        lines.close()
         raise
+    return Spawned(what, token, bindings, lines, config, started)
 
 
-def plan_of(what: Launch, token: str, host: str) -> Plan:
-    """The plan of a process that reaches the host at this address."""
-    return Plan(what.workers, token, host, what.storage, what.newest_date, inspector=what.inspector)
+def line_socket() -> tuple[socket.socket, str]:
+    """A socket for the lines of runs, and its address as workerd has it.
+
+    A message over a Unix socket takes the two processes a seventh less time than over TCP. One with an abstract name,
+    which Linux alone has, leaves no file behind. Whoever comes needs the token, as with TCP.
+    """
+    if sys.platform != "linux":
+        sock = socket.create_server(("127.0.0.1", 0))
+        return sock, "{}:{}".format(*sock.getsockname())
+    name = f"celld-{secrets.token_hex(16)}"
+    sock = socket.socket(socket.AF_UNIX)
+    sock.bind(f"\0{name}")
+    sock.listen(socket.SOMAXCONN)
+    return sock, f"unix-abstract:{name}"
+
+
+def plan_of(what: Launch, token: str, host: str, lines: str) -> Plan:
+    """The plan of a process that reaches the host at these addresses."""
+    return Plan(what.workers, token, host, lines, what.storage, what.newest_date, inspector=what.inspector)

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
-from runtime.isolates.workerd.websocket import WebSocket
+from runtime.isolates.workerd.websocket import Client, Server
 
 OPEN = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
 TEXT, CONTINUED, CLOSE, PING, PONG = 1, 0, 8, 9, 10
@@ -15,7 +16,7 @@ class Wire(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.written = bytearray()
-        self.ended = self.aborted = False
+        self.ended = self.aborted = self.closed = False
 
     def write(self, data: Any) -> None:
         self.written += data
@@ -26,8 +27,11 @@ class Wire(asyncio.Transport):
     def abort(self) -> None:
         self.aborted = True
 
+    def close(self) -> None:
+        self.closed = True
+
     def is_closing(self) -> bool:
-        return self.aborted
+        return self.aborted or self.closed
 
 
 class Other:
@@ -38,7 +42,7 @@ class Other:
         self.opened = 0
         self.closed: list[str] = []
         self.wire = Wire()
-        self.socket = WebSocket(
+        self.socket = Client(
             {"celld-kind": "run"}, on_open=self._open, on_texts=self.texts.append, on_closed=self.closed.append
         )
 
@@ -155,3 +159,80 @@ def test_a_close_of_the_other_side_gives_its_reason() -> None:
 
     assert other.wire.ended
     assert other.closed == ["the bridge broke"]
+
+
+class Taken(Server):
+    """The server's end, and what it tells."""
+
+    def __init__(self, *, admits: bool = True) -> None:
+        super().__init__()
+        self.wire = Wire()
+        self.headers: Mapping[str, str] = {}
+        self.heard: list[list[bytes]] = []
+        self.told: list[str] = []
+        self._admits = admits
+        self.connection_made(self.wire)
+        self.data_received(b"GET / HTTP/1.1\r\nHost: host\r\nCelld-Run: 7\r\n")
+        self.data_received(b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+
+    def admits(self, headers: Mapping[str, str]) -> bool:
+        self.headers = headers
+        return self._admits
+
+    def opened(self) -> None:
+        self.told.append("opened")
+
+    def texts(self, texts: list[bytes]) -> None:
+        self.heard.append(texts)
+
+    def closed(self, reason: str) -> None:
+        self.told.append(reason)
+
+
+def masked(opcode: int, payload: bytes, key: bytes = b"\x01\x80\xfe\x00") -> bytes:
+    head = frame(opcode, payload)[: -len(payload) or None]
+    hidden = bytes(byte ^ key[place % 4] for place, byte in enumerate(payload))
+    return bytes((head[0], head[1] | 0x80)) + head[2:] + key + hidden
+
+
+def test_a_server_answers_the_key_as_the_rfc_has_it() -> None:
+    server = Taken()
+
+    assert server.headers["celld-run"] == "7"
+    assert server.told == ["opened"]
+    assert b"\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n" in server.wire.written
+
+
+def test_a_server_refuses_whom_it_does_not_admit() -> None:
+    server = Taken(admits=False)
+
+    assert server.wire.written.startswith(b"HTTP/1.1 403 ")
+    assert server.wire.closed
+    assert not server.told
+
+
+def test_a_server_reads_masked_messages_of_any_length_and_answers_unmasked() -> None:
+    for size in (0, 1, 2, 3, 4, 5, 125, 126, 70_000):
+        server = Taken()
+        server.wire.written.clear()
+        text = bytes(range(256)) * (size // 256 + 1)
+        server.data_received(masked(TEXT, text[:size]))
+        assert server.heard == [[text[:size]]]
+        server.send(text[:size])
+        assert server.wire.written == frame(TEXT, text[:size])
+
+
+def test_a_server_that_closes_hears_what_the_client_says_until_it_answers() -> None:
+    server = Taken()
+    server.wire.written.clear()
+
+    server.close()
+    assert server.is_closing
+    assert server.wire.written == frame(CLOSE, (1000).to_bytes(2, "big"))
+    assert not server.wire.closed
+    server.data_received(masked(TEXT, b"late") + masked(CLOSE, (1000).to_bytes(2, "big")))
+
+    assert server.heard == [[b"late"]]
+    assert server.wire.closed
+    server.connection_lost(None)
+    assert server.told == ["opened", "the connection ended"]

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,9 +18,10 @@ from typing import Any
 
 import httpx
 
+from runtime.isolates.workerd.spawn import line_socket
+from runtime.isolates.workerd.websocket import Client, Server
 from runtime.javascript.tools import Tools
 from tests.inbox import Inbox, Message
-from tests.javascript.bridge.socket import Socket
 from workers_shim.wire.devalue import parse, stringify
 
 Answer = Callable[[Message], Any]  # of a `bind`: {"value"} or {"error"}
@@ -28,6 +29,7 @@ Answer = Callable[[Message], Any]  # of a `bind`: {"value"} or {"error"}
 CONFIG = {"retries": {"limit": 5, "delay": 10000, "backoff": "exponential"}, "timeout": "10 minutes"}
 BRIDGE = Path(__file__).parents[3] / "workers_shim" / "workerd"
 WORKER = "app"
+TOKEN = "token"
 WORKFLOW = "flow"
 IMPORTS = """
 import { WorkflowEntrypoint, WorkerEntrypoint, RpcTarget } from "cloudflare:workers";
@@ -54,28 +56,65 @@ def flow(body: str) -> str:
 
 
 class Run:
-    """One run: its socket, and what it said."""
+    """One run: what holds it, its line, and what it said."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, start: Message) -> None:
+        self.number: int = start["run"]
         self.heard: list[Message] = []
         self.frames = 0
-        self.socket: Socket | None = None
+        self.lines = 0  # how many it has had
+        self.line: Line | None = None
+        self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why
+        self._resting = False  # it was asked for rest, and nothing has been said to it since
+        self._coming = True  # the line
+        self._waiting: list[bytes] = []
+        headers = {"celld-token": TOKEN, "celld-kind": "run", "celld-workflow": start["workflow"]}
+        begin = json.dumps([start]).encode()
+        self.hold = Client(
+            headers, on_open=lambda: self.hold.send(begin), on_texts=self.texts, on_closed=self.ended.set_result
+        )
         self._inbox = Inbox()
 
-    def text(self, frame: bytes) -> None:
-        """A frame has come."""
-        self.frames += 1
-        messages = json.loads(frame)
-        self.heard += messages
-        self._inbox.arrive(messages)
+    def texts(self, frames: list[bytes]) -> None:
+        """Frames have come."""
+        for frame in frames:
+            self.frames += 1
+            messages = json.loads(frame)
+            self.heard += messages
+            self._inbox.arrive(messages)
+            if messages[-1]["t"] == "resting" and self._resting and self.line is not None:
+                self.line.close()
+
+    def attach(self, line: Line) -> None:
+        """The line is open."""
+        self.lines += 1
+        self.line = line
+        self._coming = False
+        self._flush()
+
+    def detach(self) -> None:
+        """The line is closed."""
+        self.line = None
+        self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        if self.line is not None and not self.line.is_closing:
+            for frame in self._waiting:
+                self.line.send(frame)
+            self._waiting = []
+        elif self.line is None and not self._coming:
+            self._coming = True
+            self.hold.send(b'[{"t":"wake"}]')
 
     # ------------------------------------------------------------------------------------------------------ speaking
 
     def send(self, *messages: Message) -> None:
         """Say something, in one frame."""
-        assert self.socket is not None
-        self.socket.send(json.dumps([{"run": self.number, **message} for message in messages]).encode())
+        self._waiting.append(json.dumps([{"run": self.number, **message} for message in messages]).encode())
+        self._resting = messages[-1]["t"] == "rest"
+        self._flush()
 
     def exec(self, call: Message, attempt: int = 1, config: Message | None = None) -> None:
         """Order an attempt of a call."""
@@ -130,25 +169,51 @@ class Run:
         return [message for message in self.heard if message["t"] in types]
 
     def release(self) -> None:
-        """Close the socket: the run is given up."""
-        assert self.socket is not None
-        self.socket.close()
+        """Give the run up."""
+        self.hold.close()
+        if self.line is not None:
+            self.line.abort()
+
+
+class Line(Server):
+    """The line of one of these runs."""
+
+    def __init__(self, runs: Mapping[int, Run]) -> None:
+        super().__init__()
+        self._runs = runs
+        self._run: Run | None = None
+
+    def admits(self, headers: Mapping[str, str]) -> bool:
+        assert headers["celld-token"] == TOKEN
+        self._run = self._runs[int(headers["celld-run"])]
+        return True
+
+    def opened(self) -> None:
+        assert self._run is not None
+        self._run.attach(self)
+
+    def texts(self, texts: list[bytes]) -> None:
+        assert self._run is not None
+        self._run.texts(texts)
+
+    def closed(self, reason: str) -> None:
+        if self._run is not None:
+            self._run.detach()
 
 
 class World:
     """A workerd with the bridge and one worker in it."""
 
-    def __init__(self, port: int, output: Path, answers: Answers) -> None:
+    def __init__(self, port: int, output: Path, answers: Answers, runs: dict[int, Run]) -> None:
         self.port = port
         self.bound = answers.heard
         self._output = output
-        self._runs = 0
-        self._sockets: list[Socket] = []
+        self._runs = runs
 
     def close(self) -> None:
         """Drop every connection."""
-        for socket in self._sockets:
-            socket.abort()
+        for run in self._runs.values():
+            run.hold.abort()
 
     async def start(
         self,
@@ -160,22 +225,19 @@ class World:
         workflow: str = WORKFLOW,
     ) -> Run:
         """Start a run of the class ``Flow``."""
-        self._runs += 1
-        run = Run(self._runs)
-        headers = {"celld-token": "token", "celld-kind": "run", "celld-workflow": workflow}
-        run.socket = await Socket.open(self.port, headers, run.text)
-        self._sockets.append(run.socket)
         event: Message = {"payload": stringify({} if payload is None else payload), "timestamp": 1_750_000_000_123}
         if schedule is not None:
             event["schedule"] = schedule
-        start: Message = {"t": "start", "workflow": workflow, "class_name": "Flow", "instance": "one", "event": event}
-        start |= {"step_limit": limit, "journal": list(journal)}
-        run.send(start | {"undo": True} if undo else start)
+        start: Message = {"t": "start", "run": len(self._runs) + 1, "workflow": workflow, "class_name": "Flow"}
+        start |= {"instance": "one", "event": event, "step_limit": limit, "journal": list(journal)}
+        run = Run(start | {"undo": True} if undo else start)
+        self._runs[run.number] = run
+        await asyncio.get_running_loop().create_connection(lambda: run.hold, "127.0.0.1", self.port)
         return run
 
     async def request(self, path: str = "/", kind: str = "request", method: str = "GET", **more: Any) -> httpx.Response:
         """What the bridge answers; a header's ``_`` stands for ``-``."""
-        headers = {"celld-token": "token", "celld-kind": kind, "celld-worker": WORKER, **more.pop("headers", {})}
+        headers = {"celld-token": TOKEN, "celld-kind": kind, "celld-worker": WORKER, **more.pop("headers", {})}
         async with httpx.AsyncClient(timeout=15) as client:
             return await client.request(method, f"http://127.0.0.1:{self.port}{path}", headers=headers, **more)
 
@@ -238,6 +300,9 @@ async def bridge(
     """Run a worker with this code (it exports ``Flow``, unless ``entry`` is another). ``front`` is the code of a worker
     in front of it. In a ``hurry`` the bridge waits for tenths of what it else waits for."""
     answers = Answers(answer)
+    runs: dict[int, Run] = {}
+    lines, lines_address = line_socket()
+    server = await asyncio.get_running_loop().create_unix_server(lambda: Line(runs), sock=lines)
     with TemporaryDirectory() as name, _served(answers) as host:
         folder = Path(name)
         (folder / "bridge").mkdir()
@@ -248,20 +313,21 @@ async def bridge(
         (folder / "main.js").write_text(entry.format())
         (folder / "front.js").write_text(front or "")
         config = folder / "config.capnp"
-        config.write_text(_config(folder, date, flags, host, front is not None, v8_flags))
+        config.write_text(_config(folder, date, flags, host, lines_address, front is not None, v8_flags))
         output = folder / "output"
         port, process = await asyncio.to_thread(_started, tools.workerd, config, output)
-        world = World(port, output, answers)
+        world = World(port, output, answers, runs)
         try:
             yield world
         finally:
             world.close()
             process.send_signal(signal.SIGKILL)
             process.wait()
+            server.close()
 
 
 def _hurried(text: str) -> str:
-    for name, waits in {"BLOCKED": 10_000, "LIMIT": 10_000, "AWAITING_EVERY": 60_000, "DELAY_LIMIT": 5000}.items():
+    for name, waits in {"BLOCKED": 10_000, "LIMIT": 10_000, "DELAY_LIMIT": 5000}.items():
         text = re.sub(rf"(?m)^const {name} = ([\d_]+);", f"const {name} = {waits // 20};", text)
     return text
 
@@ -279,7 +345,9 @@ def _started(workerd: Path, config: Path, output: Path) -> tuple[int, subprocess
     return json.loads(event)["port"], process
 
 
-def _config(folder: Path, date: str, flags: Iterable[str], host: str, front: bool, v8_flags: Iterable[str]) -> str:
+def _config(
+    folder: Path, date: str, flags: Iterable[str], host: str, lines: str, front: bool, v8_flags: Iterable[str]
+) -> str:
     ours = sorted((folder / "bridge").glob("*.js"))
     user = [folder / "main.js", folder / "user.js", *ours]
     bridge = sorted(ours, key=lambda file: file.name != "bridge.js")
@@ -302,6 +370,7 @@ const config :Workerd.Config = (
           (name = "fetcher", service = (name = "bridge", entrypoint = "WorkflowBinding", props = (json = {props}))),
         ])),
         (name = "CELLD:hop", service = (name = "bridge", entrypoint = "Hop")),
+        (name = "CELLD:lines", service = "lines"),
         (name = "CELLD:workflow:Flow", service = (name = "user", entrypoint = "Flow")),
         (name = "SELF", service = "user"),
         (name = "FLOW_CLASS", service = (name = "user", entrypoint = "Flow")),
@@ -315,14 +384,17 @@ const config :Workerd.Config = (
       modules = [{_modules(bridge)}],
       compatibilityDate = "2026-01-01",
       bindings = [
-        (name = "TOKEN", text = "token"), (name = "HOST", service = "host"), (name = "USER_0", service = "user"),
+        (name = "TOKEN", text = "{TOKEN}"), (name = "HOST", service = "host"), (name = "USER_0", service = "user"),
         {'(name = "FRONT_0", service = "front"),' if front else ""}
         (name = "WF_0_Flow", service = (name = "user", entrypoint = "Flow")),
         {", ".join(f"(name = {json.dumps(k)}, json = {json.dumps(json.dumps(v))})" for k, v in tables.items())},
       ],
     )),
     (name = "host", external = (address = "{host}", http = (
-      injectRequestHeaders = [(name = "celld-token", value = "token")],
+      injectRequestHeaders = [(name = "celld-token", value = "{TOKEN}")],
+    ))),
+    (name = "lines", external = (address = "{lines}", http = (
+      injectRequestHeaders = [(name = "celld-token", value = "{TOKEN}")],
     ))),
   ],
   sockets = [(name = "bridge", address = "127.0.0.1:0", http = (cfBlobHeader = "celld-cf"), service = "bridge")],

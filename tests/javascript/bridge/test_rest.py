@@ -211,15 +211,46 @@ async def test_a_step_after_a_rest_with_nothing_to_hold(tools: Tools) -> None:
         assert value(await run.next("done")) == 2
 
 
-async def test_what_a_held_run_awaits_itself_is_told_every_minute(tools: Tools) -> None:
-    code = flow("await Promise.all([step.sleep('z', 1), scheduler.wait(60_000)]);")
-    async with bridge(tools, code, hurry=True) as world:
+async def test_a_run_that_waits_for_itself_opens_its_line_again_only_when_there_is_something_to_say(
+    tools: Tools,
+) -> None:
+    code = flow(f"await {LATER}; await {LATER}; await step.do('a', async () => 1);")
+    async with bridge(tools, code) as world:
         run = await world.start()
-        await run.next("call")
         run.rest()
-        first, second = await run.next("awaiting"), await run.next("awaiting")
-        assert first["seconds"] < second["seconds"] == second["longest"]
-        assert first["where"] == "a timer, request or stream of its own"
+        await run.next("resting")
+        await world.until(lambda: run.line is None)
+        await run.step()
+        assert run.lines == 2
+        await run.next("done")
+
+
+async def test_a_run_whose_line_is_gone_is_woken_to_hear_the_host(tools: Tools) -> None:
+    code = flow("const timer = scheduler.wait(60_000); return step.sleep('z', 1).then(() => 'slept');")
+    async with bridge(tools, code) as world:
+        run = await world.start()
+        call = await run.next("call")
+        run.rest()
+        await run.next("resting")
+        await world.until(lambda: run.line is None)
+        run.ret(call)
+        assert value(await run.next("done")) == "slept"
+        assert run.lines == 2
+
+
+async def test_a_line_that_is_opened_anew_is_not_in_the_context_of_the_code_that_opens_it(tools: Tools) -> None:
+    code = """import { AsyncLocalStorage } from "node:async_hooks";
+    const store = new AsyncLocalStorage();
+    """ + flow(f"""
+        await {LATER};
+        const first = store.run("inside", () => step.do("a", async () => store.getStore() ?? "outside"));
+        return [await first, await step.do("b", async () => store.getStore() ?? "outside")];
+    """)
+    async with bridge(tools, code) as world:
+        run = await world.start()
+        run.rest()
+        await run.next("resting")
+        assert value(await run.play()) == ["outside", "outside"]
 
 
 async def test_undo_functions_survive_a_run_that_failed_while_it_was_held(tools: Tools) -> None:

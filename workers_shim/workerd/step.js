@@ -1,5 +1,4 @@
-// The step object that code is given: what it is called with goes to the run's engine (run.js), in a request of the same
-// isolate; functions stay here.
+// The step object that code is given: what it is called with goes to the run's engine (run.js); functions stay here.
 
 import { RpcTarget } from "cloudflare:workers";
 

@@ -1,61 +1,44 @@
-// A run in the request that runs the code: its functions, and what is kept of their errors. The engine's end of it is
-// run.js, in a request of the same isolate; each leaves the other its jobs.
+// The code of a run: its functions, and what is kept of their errors. What they take and give goes to and from the engine
+// (run.js) as text or as plain data.
 
 import { runInScope } from "./console.js";
+import { Promise } from "./globals.js";
 import { hop } from "./hidden.js";
-import { Mailbox } from "./mailbox.js";
 import { plainCopy, plainText, plainValue } from "./plain.js";
 import { asData } from "./stacks.js";
+import { WorkflowStep } from "./step.js";
 import { framed, readLater } from "./streams.js";
 
-const { Promise } = globalThis; // before code puts another in its place
-
-export class LocalRun {
+export class Code {
   made = 0; // calls outside of steps
   settled = 0; // of them
   ids = 0;
   functions = new Map(); // of calls: {callback, delay, rollback}
-  mailbox = new Mailbox();
   over = false; // run() has ended
-  #stub; // of the engine's `Lender`
-  #lending; // settles when the engine has the function
   #sending = new Map(); // "call attempt" -> what breaks off the stream that it returned
   #failures = new Map(); // of calls: what they threw last, as data
 
-  /** `engine` is the `Run`, `stub` leads to its `Lender`. */
-  constructor(engine, stub) {
+  /** `engine` is the `Run`. */
+  constructor(engine) {
     this.engine = engine;
     this.number = engine.number;
     this.repeats = engine.replay.calls; // calls outside of steps that the journal has
-    this.#stub = stub;
-    this.mailbox.serve().catch((error) => engine.mailbox.post(() => engine.broke(error)));
-    engine.meet(this);
-    this.lend();
-  }
-
-  /** Lend the engine a function, over RPC: as long as it is lent, workerd does not end code that waits for nothing. */
-  lend() {
-    this.engine.rest.comes();
-    this.#lending = this.#stub.lend(() => {}).catch(() => {}); // the engine has let go of the run, which ends with it
   }
 
   // ---------------------------------------------------------------------------------------------- beginning and end
 
-  /** Run the code; the engine hears how it ended, before its caller does. */
-  async whole({ payload, timestamp, ...others }, code) {
-    const { engine } = this;
+  /** Run the whole of it, `main`, for an event whose payload is a text; `told` hears how it ended. */
+  async whole({ payload, timestamp, ...others }, main, told) {
     let ended;
     try {
       const event = { timestamp: new Date(timestamp), payload: await this.#value(payload), ...others };
-      const running = runInScope({ run: this }, () => code(event));
+      const running = runInScope({ run: this }, () => main(event, new WorkflowStep(this)));
       ended = await this.#ended(running);
     } catch (error) {
       ended = await this.#ended(Promise.reject(error));
     }
     this.over = true;
-    if (engine.rest.isAway) this.lend(); // what undoes its steps may be wanted
-    await this.#lending;
-    engine.mailbox.post(() => engine.finish(ended));
+    told(ended);
   }
 
   async #ended(running) {
@@ -70,7 +53,6 @@ export class LocalRun {
 
   /** Make a call; settles as it does. */
   async call(id, kind, name, given) {
-    const { engine } = this;
     const answer = Promise.withResolvers();
     const asked = { name, given };
     let [copy] = plainCopy(asked) ?? [];
@@ -78,28 +60,28 @@ export class LocalRun {
       try {
         copy = await hop().clone(asked);
       } catch (error) {
-        engine.mailbox.post(() => engine.skip(id)); // what cannot be cloned is no call
+        this.engine.skip(id); // what cannot be cloned is no call
         throw error;
       }
     }
-    engine.mailbox.post(() => engine.call(id, kind, copy.name, copy.given, answer));
-    // A call that nobody will answer need not keep the run from being parked.
-    if (engine.rest.isAway && !engine.attempts.isGivenUp(given.parent, given.attempt)) this.lend();
+    this.engine.call(id, kind, copy.name, copy.given, answer);
     return answer.promise;
   }
 
-  /** Give a call its outcome, and then the code the time to come to rest: the engine goes on in a later turn. */
-  async settle(answer, { value: text, error }) {
+  /** Give a call its outcome; a promise where that takes time. */
+  settle(answer, { value: text, error }) {
     const plain = error === undefined ? plainValue(text) : undefined;
-    if (plain !== undefined) answer.resolve(plain[0]);
-    else {
-      try {
-        answer.resolve(error === undefined ? await this.#value(text) : await hop().thrown(error));
-      } catch (thrown) {
-        answer.reject(thrown);
-      }
+    if (plain === undefined) return this.#settleByHop(answer, text, error);
+    answer.resolve(plain[0]);
+    return undefined;
+  }
+
+  async #settleByHop(answer, text, error) {
+    try {
+      answer.resolve(error === undefined ? await this.#value(text) : await hop().thrown(error));
+    } catch (thrown) {
+      answer.reject(thrown);
     }
-    this.engine.mailbox.post(() => this.engine.handed());
   }
 
   async #value(text) {
@@ -128,7 +110,7 @@ export class LocalRun {
     const running = within(() => this.#keeping(id, callback, context));
     const text = await plainResult(running);
     const ran = text === undefined ? await this.#look(running, id, context.attempt, `${name}-${nth}`, within) : { value: text };
-    this.engine.mailbox.post(() => told(ran));
+    told(ran);
   }
 
   async #look(running, id, attempt, shown, within) {
@@ -158,7 +140,7 @@ export class LocalRun {
     const running = runInScope(this.#scope(id, ctx), () => this.#keeping(id, delay, { ctx, error }));
     const text = await plainResult(running);
     const said = text === undefined ? await hop().look(() => running) : { value: text };
-    this.engine.mailbox.post(() => told(said));
+    told(said);
   }
 
   /** Run an undo function; `told` hears what it threw, if it did. */
@@ -169,7 +151,7 @@ export class LocalRun {
     const given = { ctx, error: await hop().error(error), output: value, stepName };
     const running = runInScope(scope, () => this.#keeping(id, rollback, given)).then(() => undefined);
     const { error: thrown } = (await plainResult(running)) === undefined ? await hop().look(() => running) : {};
-    this.engine.mailbox.post(() => told(thrown && withStack(thrown, this.#failures.get(id))));
+    told(thrown && withStack(thrown, this.#failures.get(id)));
   }
 
   #scope(call, { step, attempt }) {
