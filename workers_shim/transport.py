@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from workers_shim import well_formed
+from workers_shim.busy_poll import BusyPoll
 from workers_shim.logs import Logs
 from workers_shim.scope import NEUTRAL
 from workers_shim.wire.frames import Data, End, FrameReader, FrameWriter
@@ -62,11 +63,13 @@ class Transport(asyncio.BufferedProtocol):
         self._writer = FrameWriter()
         self._socket: asyncio.Transport | None = None
         self._flush: asyncio.Handle | None = None
+        self._busy_poll: BusyPoll | None = None  # where the host has another process
         self._full = False
 
     async def connect(self, sock: socket.socket, receiver: Receiver) -> None:
         """Speak frames over a connected socket."""
         self.attach(receiver)
+        self._busy_poll = BusyPoll(self._loop, context=NEUTRAL)
         await self._loop.create_connection(lambda: self, sock=sock)
 
     # ------------------------------------------------------------------------------------------------------ sending
@@ -112,6 +115,8 @@ class Transport(asyncio.BufferedProtocol):
             self._flush = None
         if self.logs:
             self._take_logs()
+        if self._writer and self._busy_poll is not None:
+            self._busy_poll.said()
         while self._writer and not self._full and self._socket is not None:
             self._socket.write(self._writer.take(AT_ONCE))
             if self.logs:
@@ -136,6 +141,8 @@ class Transport(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Hand each frame that is complete to the receiver."""
+        if self._busy_poll is not None:
+            self._busy_poll.heard()
         for frame in self._reader.feed(bytes(self._buffer[:nbytes])):
             if isinstance(frame, bytes):
                 self._receiver.message(_decode(frame.decode())[0])

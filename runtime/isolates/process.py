@@ -11,6 +11,7 @@ import msgspec
 from workers_shim.wire.frames import Data, Frame, FrameReader, FrameWriter
 from workers_shim.wire.messages import Log, Pulse
 
+from workers_shim.busy_poll import BusyPoll
 from .child import Child
 from .transport import Listener, Message
 
@@ -41,6 +42,7 @@ class ProcessIsolate(asyncio.Protocol):
         self._blocked = False
         self.lost = False
         self._loop = asyncio.get_running_loop()
+        self._busy_poll = BusyPoll(self._loop)
         self._pulses: asyncio.Lock = asyncio.Lock()
         self._pulse_bytes = bytearray()
         self._pulse_logs: list[Log] = []  # from answers that came too late
@@ -74,6 +76,7 @@ class ProcessIsolate(asyncio.Protocol):
         transport = self._transport
         while self._writer and transport is not None and not self._blocked and not self.lost:
             transport.write(self._writer.take(WRITE_AT_ONCE))
+            self._busy_poll.said()
 
     def _flush_soon(self) -> None:
         if not self._flush_due:
@@ -131,6 +134,7 @@ class ProcessIsolate(asyncio.Protocol):
         self.flush()
 
     def data_received(self, data: bytes) -> None:
+        self._busy_poll.heard()
         self._receiving = True
         try:
             for frame in self._reader.feed(data):

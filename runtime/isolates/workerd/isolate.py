@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from runtime.http.tunnel import Near
+from workers_shim.busy_poll import BusyPoll
 from runtime.isolates.streams import StreamStore
 from runtime.isolates.transport import Listener, Message
 from workers_shim.wire.messages import Pulse
@@ -85,6 +86,7 @@ class WorkerdIsolate:
         self._hearing = False
         self._began = self._loop.time()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._busy_poll = BusyPoll(self._loop)
         self._garbage = Garbage(self._collect, self._spawn)
 
     # ------------------------------------------------------------------------------------------------------- start
@@ -225,6 +227,8 @@ class WorkerdIsolate:
         dirty, self._dirty = self._dirty, []
         for run in dirty:
             run.flush()
+        if dirty:
+            self._busy_poll.said()
 
     async def pulse(self) -> Pulse | None:
         if self.lost:
@@ -281,6 +285,7 @@ class WorkerdIsolate:
         """What a run said in one go, or is said of it."""
         if self.lost:
             return
+        self._busy_poll.heard()
         self._hearing = True
         try:
             for message in messages:
