@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from workers_shim import well_formed
-from workers_shim.busy_poll import BusyPoll
 from workers_shim.logs import Logs
 from workers_shim.scope import NEUTRAL
+from workers_shim.wire.busy_poll import BusyPoll
 from workers_shim.wire.frames import Data, End, FrameReader, FrameWriter
 
 READ_AT_ONCE = 128 * 1024  # bytes of one read

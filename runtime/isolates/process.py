@@ -8,10 +8,10 @@ from typing import cast
 
 import msgspec
 
+from workers_shim.wire.busy_poll import BusyPoll
 from workers_shim.wire.frames import Data, Frame, FrameReader, FrameWriter
 from workers_shim.wire.messages import Log, Pulse
 
-from workers_shim.busy_poll import BusyPoll
 from .child import Child
 from .transport import Listener, Message
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from workers_shim.busy_poll import LIMIT, BusyPoll
+from workers_shim.wire.busy_poll import LIMIT, BusyPoll
 
 
-class Loop(asyncio.AbstractEventLoop):
+class Loop:
     """What is to be called soon."""
 
     def __init__(self) -> None:
@@ -30,6 +29,10 @@ class Loop(asyncio.AbstractEventLoop):
         return bool(self.due)
 
 
+def poll_of(loop: Loop, processors: int) -> BusyPoll:
+    return BusyPoll(cast(Any, loop), now=lambda: loop.time_now, processors=processors)
+
+
 @pytest.fixture
 def loop() -> Loop:
     return Loop()
@@ -37,7 +40,7 @@ def loop() -> Loop:
 
 @pytest.fixture
 def poll(loop: Loop) -> BusyPoll:
-    return BusyPoll(loop, now=lambda: loop.time_now, processors=2)
+    return poll_of(loop, processors=2)
 
 
 def test_a_loop_that_has_said_nothing_sleeps(loop: Loop, poll: BusyPoll) -> None:
@@ -82,5 +85,5 @@ def test_after_a_slow_answer_it_sleeps_at_once_until_one_was_prompt(loop: Loop, 
 
 
 def test_with_one_processor_it_always_sleeps(loop: Loop) -> None:
-    BusyPoll(loop, now=lambda: loop.time_now, processors=1).said()
+    poll_of(loop, processors=1).said()
     assert not loop.due

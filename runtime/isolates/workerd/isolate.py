@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from runtime.http.tunnel import Near
-from workers_shim.busy_poll import BusyPoll
 from runtime.isolates.streams import StreamStore
 from runtime.isolates.transport import Listener, Message
+from workers_shim.wire.busy_poll import BusyPoll
 from workers_shim.wire.messages import Pulse
 
 from .asking import ask
