@@ -17,9 +17,9 @@ from runtime.faults import fault
 from runtime.store import heap, journal, sqlite
 from runtime.store.errors import DamagedJournal, JournalExists, MissingJournal
 from runtime.store.journal import Description, JournalDb
-from runtime.store.sqlite import LOCK_WAIT_MS, SIDE_FILES
+from runtime.store.sqlite import SIDE_FILES
 from runtime.store.types import Durability, JournalFile, Key, Line
-from runtime.store.writers import DirectJournal, ThreadedJournal
+from runtime.store.writers import DirectJournal, Disk, ThreadedJournal
 
 DIRECT_LIMIT = 256  # open files; each takes three descriptors
 THREADED_LIMIT = 64
@@ -75,8 +75,7 @@ class Journals:
         self._folder = folder
         self._durability = durability
         self._limit = limit or (DIRECT_LIMIT if direct else THREADED_LIMIT)
-        self._kind: type[ThreadedJournal] = DirectJournal if direct else ThreadedJournal
-        self._lock_wait_ms = 0 if direct else LOCK_WAIT_MS
+        self._disk = None if direct else Disk()
         self._pool = ThreadPoolExecutor(DIRECT_THREADS if direct else THREADED_THREADS, "journal")
         self._template = sqlite.Template(journal.SCHEMA)
         self._loop = asyncio.get_running_loop()
@@ -159,11 +158,11 @@ class Journals:
         # Only what began before it: a removal that begins later waits for this opening.
         await self._settled(before)
         db = await self._in_thread(lambda: self._open_db(self.path(key)))
-        return self._kind(key, db, self._pool)
+        return DirectJournal(key, db, self._pool, self._disk)
 
     def _open_db(self, path: str) -> JournalDb:
         try:
-            return JournalDb(path, self._durability, lock_wait_ms=self._lock_wait_ms)
+            return JournalDb(path, self._durability, lock_wait_ms=0)
         except MissingJournal:
             if (moved := sqlite.set_aside_before(path)) is not None:
                 raise DamagedJournal(path, moved, "found earlier") from None

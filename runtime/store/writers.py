@@ -1,14 +1,16 @@
 """The two ways into a journal: commits on the loop's own thread, or in a pool of threads.
 
 A commit that need not reach the disk takes some 20 us, and a hop to a thread and back five times that. So in `process`
-mode small commits happen right where they are asked for. Whatever may wait (for the disk, for another program's lock,
-for a large value, for a checkpoint) goes through the file's `Lane` in both modes.
+mode small commits happen right where they are asked for. Whatever may wait long (for another program's lock, for a
+large value, for a checkpoint) goes through the file's `Lane` in both modes; in `power` mode, what waits for the disk
+too, unless that is known to be quick (`Disk`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
@@ -19,6 +21,9 @@ from runtime.store.errors import JournalClosed, MissingJournal, StoreBusy, Store
 from runtime.store.journal import JournalDb
 from runtime.store.types import Key, Line, Stream
 
+ALONE = 0.05  # seconds for which a journal that appends is taken to be the only one
+SLOW = 0.002  # seconds of a commit after which the next ones do not stop the loop
+SLOW_FOR = 1.0  # seconds
 MAX_DIRECT_BYTES = 64 << 10  # characters of text; 1 MiB takes 3 ms, which is too long to stop the loop
 
 T = TypeVar("T")
@@ -202,22 +207,54 @@ class ThreadedJournal:
         return MissingJournal(self.path) if self._removed else JournalClosed(self.path)
 
 
-class DirectJournal(ThreadedJournal):
-    """A journal that commits on the loop's thread whatever is small and need not wait."""
+class Disk:
+    """Whether the loop may wait for the disk, where each commit has to reach it.
 
-    def __init__(self, key: Key, db: JournalDb, pool: Executor) -> None:
+    An SSD takes 0.15 to 0.4 ms for that, and the way to a thread and back costs more in processor time alone: a single
+    workflow's steps take half as long without it. Those of many are better off in threads, where syncs that happen at
+    once share the disk's work; and so is the loop where the disk is slow.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._last: ThreadedJournal | None = None  # to append
+        self._at = 0.0
+        self._slow_until = 0.0
+
+    def is_quick_for(self, journal: ThreadedJournal) -> bool:
+        """Whether an append to this journal may stop the loop; asked before each."""
+        now = self._now()
+        alone = journal is self._last or now - self._at > ALONE
+        self._last, self._at = journal, now
+        return alone and now >= self._slow_until
+
+    def committed(self) -> None:
+        """The append that was asked about is on the disk."""
+        now = self._now()
+        if now - self._at > SLOW:
+            self._slow_until = now + SLOW_FOR
+
+
+class DirectJournal(ThreadedJournal):
+    """A journal that commits on the loop's thread whatever is small and need not wait long."""
+
+    def __init__(self, key: Key, db: JournalDb, pool: Executor, disk: Disk | None = None) -> None:
         super().__init__(key, db, pool)
+        self._disk = disk  # that each commit has to reach
         # The first commit of a new log syncs the log's header, which takes 1 ms and more: it goes through the lane.
         self._new_log = True
 
     def append(self, lines: Sequence[Line]) -> Awaitable[None] | None:
         """Append lines in one transaction; see `JournalFile`."""
         self._expect(lines)
-        if self._lane.idle and not self._new_log and _small(lines):
+        quick = self._disk is None or self._disk.is_quick_for(self)
+        if quick and self._lane.idle and not self._new_log and _small(lines):
             try:
                 self._db.append(lines)
             except StoreBusy:
                 return self._lane.append(lines)
+            if self._disk is not None:
+                self._disk.committed()
             if self._db.checkpoint_due:
                 self._new_log = True
                 self._lane.checkpoint()

@@ -60,14 +60,25 @@ async def test_a_large_append_does_not_stop_the_loop(tmp_path: Path) -> None:
     await journals.close()
 
 
-async def test_every_append_in_power_mode_is_awaited(tmp_path: Path) -> None:
+async def test_an_append_in_power_mode_is_committed_when_it_is_given_back_or_awaited(tmp_path: Path) -> None:
     journals = Journals(tmp_path, "power")
     file = await opened(journals)
     for seq in range(2, 5):
-        pending = file.append([line(seq)])
-        assert pending is not None
-        await pending
+        await append(file, [line(seq)])
         assert committed(file) == seq
+    await journals.close()
+
+
+async def test_two_journals_that_append_in_power_mode_by_turns_do_not_stop_the_loop(tmp_path: Path) -> None:
+    journals = Journals(tmp_path, "power")
+    files = []
+    for name in ("a", "b"):
+        key = Key("flow", name)
+        await journals.create(key, [line(1)], created=0)
+        files.append(await journals.open(key))
+    pending = [file.append([line(seq)]) for seq in range(2, 5) for file in files]
+    assert None not in pending[1:]
+    await asyncio.gather(*(one for one in pending if one is not None))
     await journals.close()
 
 
