@@ -156,11 +156,16 @@ class Reloader:
         old = self._isolates.withdraw()
         for one in old:
             self._runs.hold(one.isolate)
+        await asyncio.gather(*map(self._empty, old))
+        await asyncio.gather(*map(self._cut_off, old))
+
+    async def _empty(self, old: Loaded) -> None:
+        drained = asyncio.create_task(self._isolates.drain(old, VACATE))  # of cron handlers and waitUntil work too
         for _ in range(round(VACATE / LOOK)):
-            if not any(map(self._is_busy, old)):
+            if not self._is_busy(old):
                 break
             await asyncio.sleep(LOOK)
-        await asyncio.gather(*map(self._cut_off, old))
+        await drained
 
     def _is_busy(self, one: Loaded) -> bool:
         self._runs.move_idle(one.isolate)

@@ -146,6 +146,9 @@ async def test_where_two_must_not_serve_the_old_one_is_dead_before_the_new_one_i
     held: object = reloading.serving
     assert held is None and not reloading.old.lost, "a request is being answered"
     reloading.requests.clear()
+    await asyncio.sleep(0.1)
+    assert not reloading.old.lost, "a cron handler may be running, or what was left to waitUntil"
+    reloading.old.says({"t": "drained"})
     await task
 
     assert reloading.old.killed

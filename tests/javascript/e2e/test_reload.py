@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.usefixtures("tools"), pytest.mark.timeout(300)]
 
 RELOADS = 20
 CLIENTS = 3
+SCHEDULED = "/cdn-cgi/handler/scheduled"
 
 PLAIN = """
 export default {
@@ -141,3 +142,32 @@ def test_an_attempt_may_finish_though_a_durable_object_has_to_move(tmp_path: Pat
         write_code(project, code + "// edited")
         server.printed("Reloaded")
         assert server.until("/status?id=one", lambda seen: seen["status"] == "complete")["output"] == 1
+
+
+def test_a_cron_handler_comes_to_its_end_though_a_durable_object_has_to_move(tmp_path: Path) -> None:
+    code = (
+        COUNTER.partition("export default")[0]
+        + """
+        export default {
+          fetch: () => new Response("here"),
+          async scheduled(_: any, __: any, ctx: any) {
+            console.log("begun");
+            await scheduler.wait(400);
+            ctx.waitUntil(scheduler.wait(100).then(() => console.log("all done")));
+          },
+        };
+    """
+    )
+    migrations = [{"tag": "v1", "new_sqlite_classes": ["Counter"]}]
+    objects = {"bindings": [{"name": "COUNTER", "class_name": "Counter"}]}
+    project = write_typescript(tmp_path, code, durable_objects=objects, migrations=migrations)
+    with dev(project) as server:
+        answers: list[int] = []
+        asking = threading.Thread(target=lambda: answers.append(server.get(SCHEDULED).status_code))
+        asking.start()
+        server.printed("begun")
+        write_code(project, code + "// edited")
+        server.printed("Reloaded")
+        asking.join()
+        assert answers == [200]
+        assert any("all done" in line for line in server.lines)
