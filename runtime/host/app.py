@@ -65,7 +65,8 @@ class DevServer(Shell):
         self.options = start.options
         self.up = asyncio.Event()  # the server accepts connections
         grace_ms = round(self.options.hibernate_after * 1000)
-        super().__init__(Clock(), store.catalog, store.journals, terminal, grace_ms=grace_ms)
+        watched = self.options.watch
+        super().__init__(Clock(), store.catalog, store.journals, terminal, grace_ms=grace_ms, watched=watched)
         self.instances.on_events = FailureReports(terminal).happened
         self.dispatch.mismatches.strict = self.options.strict_replay
         self.runs.repeats = REPEATS if self.options.replay_every_step else 0

@@ -42,7 +42,7 @@ def failure(problem: Problem) -> dict[str, object]:
         "traceback": problem.traceback,
     }
     if problem.in_settings:
-        shown["advice"] = problem.advice
+        shown["advice"] = problem.advice()
     if problem.file is not None:
         shown |= {"file": problem.file, "line": problem.line}
     return shown

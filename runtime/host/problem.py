@@ -16,11 +16,12 @@ class Problem:
     line: int | None = None
     in_settings: bool = False
 
-    @property
-    def advice(self) -> str:
-        """What to do."""
+    def advice(self, *, watched: bool = True) -> str:
+        """What to do, where the files are ``watched`` or not."""
         if self.in_settings:
             return "Correct it and start celld-py again: the configuration is read at its start only."
+        if not watched:
+            return "Mend it and start celld-py again: with --no-watch, edits are not noticed."
         return "Mend it and save: it is loaded again at once."
 
     @property

@@ -33,8 +33,9 @@ _LOST: dict[Kind, str] = {
 class Reports:
     """One method for each thing that can be said. What would be said again and again is said once."""
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, terminal: Terminal, *, watched: bool = True) -> None:
         self._terminal = terminal
+        self._watched = watched  # the project's files
         self._said: OrderedDict[tuple[Key, str], None] = OrderedDict()
         self._killed: set[int] = set()  # isolates whose end was announced
 
@@ -146,7 +147,7 @@ class Reports:
     def problem(self, problem: Problem) -> None:
         """The project's code does not load."""
         title = f"The code does not load{f' ({problem.place})' if problem.place else ''}"
-        self._terminal.error(title, problem.traceback, problem.advice, "load_failed")
+        self._terminal.error(title, problem.traceback, problem.advice(watched=self._watched), "load_failed")
 
     def request(self, method: str, path: str, status: int, seconds: float) -> None:
         """A request was answered."""

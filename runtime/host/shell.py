@@ -21,10 +21,17 @@ class Shell:
     """The parts that keep and move instances. `Dispatch` still needs its ``isolates`` and its ``ingress``."""
 
     def __init__(
-        self, clock: Clock, catalog: CatalogStore, journals: JournalStore, terminal: Terminal, *, grace_ms: int
+        self,
+        clock: Clock,
+        catalog: CatalogStore,
+        journals: JournalStore,
+        terminal: Terminal,
+        *,
+        grace_ms: int,
+        watched: bool = True,
     ) -> None:
         self.clock, self.terminal = clock, terminal
-        self.reports = Reports(terminal)
+        self.reports = Reports(terminal, watched=watched)
         self.instances = Instances(
             clock,
             catalog,

@@ -159,6 +159,14 @@ def test_code_that_does_not_load_is_shown_with_its_place(told: Told) -> None:
     )
 
 
+def test_where_files_are_not_watched_one_is_told_to_start_again() -> None:
+    err = io.StringIO()
+    reports = Reports(Terminal.over(io.StringIO(), err, environ={}), watched=False)
+    reports.problem(Problem("SyntaxError", "bad", "SyntaxError: bad", "entry.py", 3))
+
+    assert "Mend it and start celld-py again: with --no-watch, edits are not noticed." in err.getvalue()
+
+
 def test_what_is_wrong_in_the_configuration_is_not_said_to_be_loaded_again(told: Told) -> None:
     told.reports.problem(Problem("Error", "bad flag", "bad flag", in_settings=True))
 
