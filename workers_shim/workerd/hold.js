@@ -20,8 +20,12 @@ export function holdRun(name) {
   ours.accept();
   ours.addEventListener("message", ({ data }) => {
     for (const message of JSON.parse(data)) {
-      if (message.t === "start") hold = new Hold(message, workflow(name), ours);
-      else hold.bell.ring(); // the host has something to say, and no line
+      if (message.t !== "start") {
+        hold.bell.ring(); // the host has something to say, and no line
+        continue;
+      }
+      hold = new Hold(message, ours);
+      hold.begin(workflow(name));
     }
   });
   ours.addEventListener("close", () => {
@@ -49,12 +53,20 @@ class Hold {
   #failure; // of the engine
   #socket;
 
-  constructor(start, entrypoint, socket) {
+  constructor(start, socket) {
     this.start = start;
     this.number = start.run;
     this.#socket = socket;
     holds.set(this.number, this);
-    entrypoint.run(undefined, undefined, this.number).catch((error) => this.#ended(error));
+  }
+
+  /** Have the code run, in a request of its own; `entrypoint` is that of its class. */
+  async begin(entrypoint) {
+    try {
+      await entrypoint.run(undefined, undefined, this.number); // it never returns
+    } catch (error) {
+      this.#ended(error);
+    }
   }
 
   /** The engine has failed. */
