@@ -2,6 +2,8 @@
 
 import { OURS, ask, keptOf, workerOf } from "./internal.js";
 
+const LONGEST = 4000; // characters of what a header tells; up to six bytes each
+
 /** Pass a client's request on. What the Worker throws becomes a response that only the host reads. */
 export async function relay(request, env) {
   const name = request.headers.get("celld-worker");
@@ -10,8 +12,16 @@ export async function relay(request, env) {
     return without(await front.fetch(new Request(request, { headers: theirs(request), redirect: "manual" })));
   } catch (error) {
     const told = await failure(workerOf(request, env), error);
-    return Response.json(told, { status: 500, headers: { "celld-failure": "1" } });
+    if (request.method !== "HEAD") return Response.json(told, { status: 500, headers: { "celld-failure": "1" } });
+    return new Response(null, { status: 500, headers: { "celld-failure": inHeader(told) } }); // it has no body
   }
+}
+
+/** What is told of a failure as a header's value: ASCII, and not too long for one. */
+function inHeader({ error: { name, message }, stack }) {
+  const told = { error: { name: name.slice(0, LONGEST), message: message.slice(0, LONGEST) }, stack: stack.slice(0, LONGEST) };
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(told).replace(/[\u007f-\uffff]/g, escaped);
 }
 
 /** Call the `scheduled` handler. */

@@ -18,13 +18,6 @@ from .stacks import Stacks
 FAILURE = "celld-failure"
 LOST_SOON = 0.2  # seconds in which a broken connection may turn out to be the end of workerd, which is told otherwise
 SAFE = frozenset({"GET", "HEAD"})
-# What the bridge says of a failure is in the body of its answer, and to HEAD there is none.
-UNTOLD = {
-    "error": {
-        "name": "Error",
-        "message": "The Worker threw at a HEAD request, whose answer cannot say what. Send a GET request to see it.",
-    }
-}
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -98,8 +91,9 @@ class Request:
 
     def headed(self, status: int, headers: Headers) -> None:
         self._again = False
-        if any(name.lower() == FAILURE for name, _ in headers):
-            self._failure = bytearray()
+        told = next((value for name, value in headers if name.lower() == FAILURE), None)
+        if told is not None:  # in the body; to HEAD there is none, and it is in the header itself
+            self._failure = bytearray(told.encode() if self._message["method"] == "HEAD" else b"")
         else:
             self._requests.say({"t": "response", "id": self.id, "status": status, "headers": list(headers)})
 
@@ -120,7 +114,7 @@ class Request:
 
     def ended(self) -> None:
         if self._failure is not None:
-            self._fail(_decode(self._failure) if self._failure else UNTOLD)
+            self._fail(_decode(self._failure))
         else:
             self._requests.finish(self.id)
         self._close()

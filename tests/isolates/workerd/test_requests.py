@@ -11,7 +11,7 @@ import pytest
 
 from runtime.isolates.workerd.connection import Pool
 from runtime.isolates.workerd.isolate import WorkerdIsolate
-from runtime.isolates.workerd.requests import UNTOLD, Requests
+from runtime.isolates.workerd.requests import Requests
 from runtime.isolates.workerd.stacks import Stacks
 from runtime.javascript.source_maps import SourceMaps
 from runtime.javascript.tools import Tools
@@ -270,8 +270,19 @@ async def test_an_error_is_told_also_when_a_file_beside_the_code_is_no_source_ma
         assert failed["error"] == {"name": "TypeError", "message": "no"}
 
 
-async def test_a_head_request_at_which_the_worker_throws_fails_too(tools: Tools, tmp_path: Path) -> None:
-    code = 'export default { fetch() { throw new TypeError("no") } };'
+async def test_what_the_worker_throws_at_a_head_request_is_told_as_for_get(tools: Tools, tmp_path: Path) -> None:
+    code = 'export default { fetch() { throw new TypeError("n\\u00f6\\n\\ud800 \\u{1f600}") } };'
+    async with running(tools, tmp_path, code) as (isolate, heard):
+        isolate.send(request(1))
+        isolate.send(request(2, method="HEAD"))
+        got, asked = await heard.one("request_failed", id=1), await heard.one("request_failed", id=2)
+        assert asked | {"id": 1} == got
+        assert asked["error"]["name"] == "TypeError"
+
+
+async def test_a_long_message_thrown_at_a_head_request_is_cut(tools: Tools, tmp_path: Path) -> None:
+    code = 'export default { fetch() { throw new Error("\\u00f6".repeat(100_000)) } };'
     async with running(tools, tmp_path, code) as (isolate, heard):
         isolate.send(request(1, method="HEAD"))
-        assert (await heard.one("request_failed"))["error"] == UNTOLD["error"]
+        message = (await heard.one("request_failed"))["error"]["message"]
+        assert message == "\u00f6" * 4000
