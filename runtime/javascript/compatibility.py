@@ -10,7 +10,7 @@ from .node_builtins import DEFAULT_FROM
 # AsyncLocalStorage that tells which run a line of output is of (for no date without nodejs_compat), calls over RPC, and
 # that what one request settles another may await.
 ASYNC_CONTEXT = "nodejs_als"
-_NEEDED = {ASYNC_CONTEXT: None, "rpc": "2024-04-03", "handle_cross_request_promise_resolution": "2024-10-14"}
+NEEDED = {ASYNC_CONTEXT: None, "rpc": "2024-04-03", "handle_cross_request_promise_resolution": "2024-10-14"}
 _NEVER = {"no_nodejs_als", "no_rpc", "no_handle_cross_request_promise_resolution"}
 _NODE = frozenset({"nodejs_compat", "nodejs_compat_v2"})  # workerd complains of these at dates that imply them
 
@@ -23,7 +23,7 @@ def flags(project: Project) -> list[str]:
     today = project.compatibility_date
     implied = _NODE if today >= DEFAULT_FROM else frozenset()
     own = [flag for flag in project.compatibility_flags if flag not in _NEVER and flag not in implied]
-    needed = [flag for flag, since in _NEEDED.items() if since is None or today < since]
+    needed = [flag for flag, since in NEEDED.items() if since is None or today < since]
     return [*own, *(flag for flag in needed if flag not in own)]
 
 

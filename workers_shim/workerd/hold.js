@@ -4,11 +4,12 @@
 
 import { Bell } from "./bell.js";
 import { describe, isHung } from "./errors.js";
-import { Promise } from "./globals.js";
+import { Promise, Response, WebSocketPair } from "./globals.js";
 import { workflow } from "./hidden.js";
 import { Line } from "./line.js";
 import { Run } from "./run.js";
 
+const OPEN = 1; // a WebSocket's readyState
 const BROKEN = 1011; // the host takes it that the run is lost, and begins it anew
 
 const holds = new Map(); // by number of the run
@@ -88,6 +89,6 @@ class Hold {
   }
 
   #say(message) {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify([message]));
+    if (this.#socket.readyState === OPEN) this.#socket.send(JSON.stringify([message]));
   }
 }

@@ -5,8 +5,13 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { Promise } from "./globals.js";
+import { Promise, setTimeout } from "./globals.js";
 import { lines } from "./hidden.js";
+
+const OPEN = 1; // a WebSocket's readyState
+const TOO_EARLY = 409; // the host has not noticed yet that the line before is closed
+const OVER = 410; // the run, for the host: whoever holds it is about to learn that
+const A_MOMENT = 1; // ms
 
 export class Line {
   #number;
@@ -39,7 +44,7 @@ export class Line {
   open() {
     if (this.#opening) return;
     if (this.#socket !== undefined) {
-      this.#wanted = this.#socket.readyState !== WebSocket.OPEN;
+      this.#wanted = this.#socket.readyState !== OPEN;
       return;
     }
     this.#opening = true;
@@ -47,14 +52,25 @@ export class Line {
   }
 
   async #connect() {
-    const headers = { upgrade: "websocket", "celld-run": String(this.#number) };
-    const { status, webSocket } = await lines().fetch("http://host/", { headers });
-    if (!webSocket) throw new Error(`the host does not take the line of run ${this.#number}: ${status}`);
+    const webSocket = await this.#asked();
+    if (webSocket === undefined) return;
     webSocket.accept();
     webSocket.addEventListener("message", ({ data }) => this.#took(data));
     webSocket.addEventListener("close", () => this.#closed());
     [this.#socket, this.#opening] = [webSocket, false];
     this.#flush();
+  }
+
+  /** Ask the host for the WebSocket; undefined when it takes the run to be over. */
+  async #asked() {
+    const headers = { upgrade: "websocket", "celld-run": String(this.#number) };
+    for (;;) {
+      const { status, webSocket } = await lines().fetch("http://host/", { headers });
+      if (webSocket) return webSocket;
+      if (status === OVER) return undefined;
+      if (status !== TOO_EARLY) throw new Error(`the host does not take the line of run ${this.#number}: ${status}`);
+      await new Promise((resolve) => setTimeout(resolve, A_MOMENT));
+    }
   }
 
   #took(data) {
@@ -74,7 +90,7 @@ export class Line {
 
   #flush() {
     if (this.#waiting.length === 0) return;
-    if (this.#socket?.readyState !== WebSocket.OPEN) {
+    if (this.#socket?.readyState !== OPEN) {
       this.open();
       return;
     }

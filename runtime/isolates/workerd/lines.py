@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import socket
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 
 from .run_socket import RunSocket
 from .websocket import Server
@@ -40,15 +41,17 @@ class Line(Server):
         self._run_of = run_of
         self._run: RunSocket | None = None
 
-    def admits(self, headers: Mapping[str, str]) -> bool:
+    def answer(self, headers: Mapping[str, str]) -> HTTPStatus:
         if not hmac.compare_digest(headers.get("celld-token", "").encode(), self._token.encode()):
-            return False
+            return HTTPStatus.FORBIDDEN
         number = headers.get("celld-run", "")
         run = self._run_of(int(number)) if number.isdecimal() else None
-        if run is None or not run.attach(self):
-            return False
+        if run is None or run.over:
+            return HTTPStatus.GONE
+        if not run.attach(self):
+            return HTTPStatus.CONFLICT
         self._run = run
-        return True
+        return HTTPStatus.SWITCHING_PROTOCOLS
 
     def opened(self) -> None:
         if self._run is not None:

@@ -57,6 +57,7 @@ class RunSocket:
         self._hold = Client(headers, on_open=self._begin, on_texts=self._told, on_closed=self._closed)
         self._line: WebSocket | None = None
         self._coming = True  # the line
+        self._hung_up = False
         self._asked: asyncio.TimerHandle | None = None  # for rest, and nothing has been said since
         self._last: list[dict[str, Any]] = []  # what was told of the run's end while its line was open
         self._released = False  # the host has no more interest in it
@@ -120,12 +121,17 @@ class RunSocket:
 
     # -------------------------------------------------------------------------------------------------- its line
 
+    @property
+    def over(self) -> bool:
+        """Whether nobody has anything to say to it any more."""
+        return self._released or self._gone
+
     def attach(self, line: WebSocket) -> bool:
-        """Take the line, which is about to open; False when the run is over."""
-        if self._released or self._gone or self._line is not None:
+        """Take the line, which is about to open; False as long as the one before has not come to its end."""
+        if self._line is not None:
             return False
         self._line = line
-        self._coming = False
+        self._coming = self._hung_up = False
         return True
 
     def detach(self, reason: str) -> None:
@@ -134,8 +140,8 @@ class RunSocket:
         if self._last:
             last, self._last = self._last, []
             self._hear(last)
-        elif self._asked is None and not self._outgoing and not self._released:
-            # We have not hung up. If the code has ended, the other connection tells of it.
+        elif not self._hung_up and not self.over:
+            # If the code has ended, the other connection tells of it.
             self._loop.call_later(BROKEN_PAUSE, self._broke, reason)
         self.flush()
 
@@ -145,6 +151,7 @@ class RunSocket:
             return
         said = [message for text in texts for message in _decode(text)]
         if said[-1]["t"] == "resting" and self._asked is not None and self._line is not None:
+            self._hung_up = True
             self._line.close()
         messages = [message for message in said if message["t"] != "resting"]
         for message in messages:

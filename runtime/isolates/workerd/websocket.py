@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from typing import cast
 
 _TEXT, _CLOSE, _PING, _PONG = 0x1, 0x8, 0x9, 0xA
@@ -226,8 +227,8 @@ class Client(WebSocket):
 class Server(WebSocket):
     """A connection from workerd."""
 
-    def admits(self, headers: Mapping[str, str]) -> bool:
-        """Whether whoever connects may. The names of the headers are in lower case."""
+    def answer(self, headers: Mapping[str, str]) -> HTTPStatus:
+        """What whoever connects is answered: 101 admits them. The names of the headers are in lower case."""
         raise NotImplementedError
 
     def opens(self, head: bytes) -> bool:
@@ -235,8 +236,10 @@ class Server(WebSocket):
         lines = (line.partition(":") for line in head.decode("latin-1").split("\r\n")[1:])
         headers = {name.strip().lower(): value.strip() for name, _, value in lines}
         key = headers.get("sec-websocket-key", "").encode("latin-1")
-        if not key or not self.admits(headers):
-            self.transport.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        status = self.answer(headers) if key else HTTPStatus.BAD_REQUEST
+        if status != HTTPStatus.SWITCHING_PROTOCOLS:
+            line = f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode()
+            self.transport.write(line + b"Content-Length: 0\r\nConnection: close\r\n\r\n")
             self.transport.close()
             return False
         accepted = base64.b64encode(hashlib.sha1(key + _ACCEPT, usedforsecurity=False).digest())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,10 @@ class Hold(Server):
         super().__init__()
         self._engine = engine
 
-    def admits(self, headers: Mapping[str, str]) -> bool:
+    def answer(self, headers: Mapping[str, str]) -> HTTPStatus:
+        assert headers["celld-token"] == TOKEN
         self._engine.hold = self
-        return headers["celld-token"] == TOKEN
+        return HTTPStatus.SWITCHING_PROTOCOLS
 
     def opened(self) -> None:
         """The `start` follows."""
@@ -133,18 +136,44 @@ async def test_what_is_said_before_there_is_a_line_waits_for_it(tmp_path: Path) 
         assert one.held == ["start"]
 
 
-@pytest.mark.parametrize("wrong", [{"token": "another"}, {"number": "8"}, {"number": "seven"}])
-async def test_a_line_of_no_run_or_without_the_token_is_refused(tmp_path: Path, wrong: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "answer"),
+    [({"token": "another"}, "403 Forbidden"), ({"number": "8"}, "410 Gone"), ({"number": "7a"}, "410 Gone")],
+)
+async def test_a_line_of_no_run_or_without_the_token_is_refused(
+    tmp_path: Path, wrong: dict[str, str], answer: str
+) -> None:
     async with engine(tmp_path) as one:
         await one.open(**wrong)
-        assert one.refused == ["the bridge answered HTTP/1.1 403 Forbidden"]
+        assert one.refused == [f"the bridge answered HTTP/1.1 {answer}"]
 
 
-async def test_a_second_line_is_refused(tmp_path: Path) -> None:
+async def test_a_second_line_has_to_wait_for_the_end_of_the_first(tmp_path: Path) -> None:
     async with engine(tmp_path) as one:
         await one.open()
+        first = one.line
+        assert first is not None
         await one.open()
-        assert one.refused
+        assert one.refused == ["the bridge answered HTTP/1.1 409 Conflict"]
+        first.abort()
+        await one.until(lambda: len(one.refused) == 2)
+        await one.open()
+        assert len(one.refused) == 2
+
+
+async def test_lines_are_taken_over_tcp_where_there_are_no_abstract_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    sock, address = line_socket()
+    lines = Lines(TOKEN, lambda _: None)
+    await lines.open(sock)
+    host, _, port = address.partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET / HTTP/1.1\r\nSec-WebSocket-Key: x\r\nCelld-Token: the token\r\nCelld-Run: 1\r\n\r\n")
+    assert (await reader.readline()).startswith(b"HTTP/1.1 410 ")
+    writer.close()
+    lines.close()
 
 
 async def test_a_run_that_says_that_it_rests_loses_its_line_and_is_woken_for_what_follows(tmp_path: Path) -> None:
@@ -174,7 +203,10 @@ async def test_a_run_that_was_told_something_since_keeps_its_line(tmp_path: Path
         assert one.line is not None
 
 
-async def test_what_a_run_says_while_its_line_is_being_closed_is_heard(tmp_path: Path) -> None:
+async def test_what_a_run_says_while_its_line_is_being_closed_is_heard_and_the_run_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_socket, "BROKEN_PAUSE", 0.01)
     async with engine(tmp_path) as one:
         await one.open()
         line = one.line
@@ -188,6 +220,8 @@ async def test_what_a_run_says_while_its_line_is_being_closed_is_heard(tmp_path:
         await one.until(lambda: one.types() == ["call"])
         left()
         await one.until(lambda: one.line is None)
+        await asyncio.sleep(0.05)
+        assert one.types() == ["call"]
 
 
 async def test_the_end_of_a_run_is_told_after_what_it_said_before(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from runtime.isolates.workerd.websocket import Client, Server
@@ -175,9 +176,9 @@ class Taken(Server):
         self.data_received(b"GET / HTTP/1.1\r\nHost: host\r\nCelld-Run: 7\r\n")
         self.data_received(b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 
-    def admits(self, headers: Mapping[str, str]) -> bool:
+    def answer(self, headers: Mapping[str, str]) -> HTTPStatus:
         self.headers = headers
-        return self._admits
+        return HTTPStatus.SWITCHING_PROTOCOLS if self._admits else HTTPStatus.GONE
 
     def opened(self) -> None:
         self.told.append("opened")
@@ -206,7 +207,7 @@ def test_a_server_answers_the_key_as_the_rfc_has_it() -> None:
 def test_a_server_refuses_whom_it_does_not_admit() -> None:
     server = Taken(admits=False)
 
-    assert server.wire.written.startswith(b"HTTP/1.1 403 ")
+    assert server.wire.written.startswith(b"HTTP/1.1 410 Gone\r\n")
     assert server.wire.closed
     assert not server.told
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,6 +64,7 @@ class Run:
         self.heard: list[Message] = []
         self.frames = 0
         self.lines = 0  # how many it has had
+        self.refusals = 0  # how many of the next ones are refused
         self.line: Line | None = None
         self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # why
         self._resting = False  # it was asked for rest, and nothing has been said to it since
@@ -84,6 +86,11 @@ class Run:
             self._inbox.arrive(messages)
             if messages[-1]["t"] == "resting" and self._resting and self.line is not None:
                 self.line.close()
+
+    def refuse(self) -> HTTPStatus:
+        """Answer as a host that has not noticed yet that the line before is closed."""
+        self.refusals -= 1
+        return HTTPStatus.CONFLICT
 
     def attach(self, line: Line) -> None:
         """The line is open."""
@@ -183,10 +190,10 @@ class Line(Server):
         self._runs = runs
         self._run: Run | None = None
 
-    def admits(self, headers: Mapping[str, str]) -> bool:
+    def answer(self, headers: Mapping[str, str]) -> HTTPStatus:
         assert headers["celld-token"] == TOKEN
         self._run = self._runs[int(headers["celld-run"])]
-        return True
+        return HTTPStatus.SWITCHING_PROTOCOLS if self._run.refusals == 0 else self._run.refuse()
 
     def opened(self) -> None:
         assert self._run is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from runtime.javascript.compatibility import NEEDED
 from runtime.javascript.tools import Tools
 from tests.javascript.bridge.scripted import bridge, flow, recorded, value
 
@@ -236,6 +237,34 @@ async def test_a_run_whose_line_is_gone_is_woken_to_hear_the_host(tools: Tools) 
         run.ret(call)
         assert value(await run.next("done")) == "slept"
         assert run.lines == 2
+
+
+async def test_a_line_that_comes_too_early_is_asked_for_again(tools: Tools) -> None:
+    code = flow(f"await {LATER}; return step.do('a', async () => 1);")
+    async with bridge(tools, code) as world:
+        run = await world.start()
+        run.rest()
+        await run.next("resting")
+        run.refusals = 3
+        await run.step()
+        assert (run.refusals, run.lines) == (0, 2)
+        assert value(await run.next("done")) == 1
+
+
+@pytest.mark.parametrize("date", ["2021-11-02", "2024-01-01", "2026-11-17"])
+async def test_a_run_rests_and_is_woken_at_any_date(tools: Tools, date: str) -> None:
+    code = flow("const timer = scheduler.wait(60_000); await step.sleep('z', 1); return step.sleep('y', 1);")
+    flags = [flag for flag, since in NEEDED.items() if since is None or date < since]
+    async with bridge(tools, code, date=date, flags=flags) as world:
+        run = await world.start()
+        for _ in range(2):
+            call = await run.next("call")
+            run.rest()
+            await run.next("resting")
+            await world.until(lambda: run.line is None)
+            run.ret(call)
+        await run.next("done")
+        assert run.lines == 3
 
 
 async def test_a_line_that_is_opened_anew_is_not_in_the_context_of_the_code_that_opens_it(tools: Tools) -> None:
