@@ -39,6 +39,7 @@ export function holdRun(name) {
 /** Live the run of a number, in the request that was made for it, which this never ends; `main` is its run(). */
 export function live(number, main) {
   const hold = holds.get(number);
+  if (hold === undefined) return undefined; // it was let go before it began
   const end = Promise.withResolvers();
   const line = new Line(number, { hear: (messages) => hold.run.hear(messages), broken: (error) => hold.broke(error, end) });
   hold.run = new Run(hold.start, line);
