@@ -53,10 +53,12 @@ async def live(stream: socket.socket, watch: socket.socket) -> None:
     """Connect, then do what the host says."""
     from workers_shim import in_order
     from workers_shim.inbox import Inbox
+    from workers_shim.load import keep_no_compiled_code_of_new_files
     from workers_shim.scope import task_factory
     from workers_shim.transport import Transport
     from workers_shim.watch import Watch
 
+    keep_no_compiled_code_of_new_files()
     loop = asyncio.get_running_loop()
     in_order.install()
     loop.set_task_factory(task_factory)  # type: ignore[arg-type]  # typeshed has no word for its options

@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import Any
 
 from workers_shim.place import is_user_file
 
+# seconds; compiled code is known to be of a source by its size and the whole second in which it was written
+SAME_SECOND = 2.0
 MODULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules")
 
 
@@ -27,6 +31,20 @@ class Program:
 def set_paths(main: str) -> None:
     """Put what Workers import first, then the folder of the main module."""
     sys.path[:0] = [MODULES, os.path.dirname(main)]
+
+
+def keep_no_compiled_code_of_new_files() -> None:
+    """Write no ``.pyc`` of a source that was just written; the next start does.
+
+    Edited again in the same second, to the same length, the source would be taken for the compiled one.
+    """
+    write = SourceFileLoader.set_data
+
+    def set_data(self: SourceFileLoader, path: str, data: Any, **options: Any) -> None:
+        if time.time() - self.path_stats(self.path)["mtime"] >= SAME_SECOND:
+            write(self, path, data, **options)
+
+    SourceFileLoader.set_data = set_data  # type: ignore[method-assign]
 
 
 def load(main: str, on_env: Mapping[str, str] | None = None) -> Program:

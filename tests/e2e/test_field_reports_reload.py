@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 from tests.dev import Dev, dev
@@ -82,6 +84,21 @@ def test_a13_an_instance_that_sleeps_in_memory_moves_to_the_new_code(tmp_path: P
         server.json("/send?id=one&type=go&payload=1")
         assert output(server) == ["A", "B new"]
         assert notes(server) == ["A", "B"]
+
+
+def test_a13_an_edit_of_the_same_length_in_the_same_second_counts(tmp_path: Path) -> None:
+    with dev(project(tmp_path), "--no-watch", "--hibernate-after", "0.1") as server:
+        words = server.project / "src" / "words.py"
+        second = time.time() + 5  # of the first edit and of the second one, however long the starts between them take
+        for word in ("one", "two"):
+            server.stop()
+            words.write_text(f'word = "{word}"\n')
+            os.utime(words, (second, second))
+            server.start()
+            server.json(f"/create?id={word}")
+            server.until(f"/status?id={word}", lambda seen: seen["status"] == "waiting")
+        wake(server)
+        assert server.until("/status?id=two", lambda seen: seen["status"] == "complete")["output"] == ["A", "B two"]
 
 
 def test_a13_a_syntax_error_is_told_with_its_place_and_the_server_recovers(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_after_hibernation_no_process_holds_a_task_an_object_or_a_file(project: 
         after = watched.census()
         assert after["sleepers"] == 0
         assert after == before
-        assert watched.files(after) == files
+        eventually(lambda: watched.files(after) == files)
 
 
 def test_what_has_not_hibernated_yet_is_found(project: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_thousand_sleeping_instances_have_no_open_file(project: Path) -> None:
 
         after = watched.census()
         assert after == before
-        assert watched.files(after) == files
+        eventually(lambda: watched.files(after) == files)
 
 
 def held(kind: type) -> int:
